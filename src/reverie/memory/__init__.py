@@ -9,8 +9,8 @@ From the bottom up; a package imports only those above it in this list:
   meant)
 - `fork_runner`: what background work needs of a conversation
 - `extraction`: memories from what the user said, and `learn`
-- `drafts` (a new memory beside the stored ones), `contradiction` (against what the user said), `account` (what `why`
-  answers), `daily_logs` (logs of long sessions), `retention` (how long transcripts and spills stay)
+- `drafts` (a new memory beside the stored ones), `contradiction` (against what the user said),
+  `daily_logs` (logs of long sessions), `retention` (how long transcripts and spills stay)
 - `dream`: everything put in order now and then
 - `doctor` (what is wrong) and `repair`
 """

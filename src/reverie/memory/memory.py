@@ -25,7 +25,6 @@ from reverie.settings.process import fresh_marker, places_of, process_settings, 
 
 if TYPE_CHECKING:
     from reverie.files.places import ProjectFolder
-    from reverie.memory.account import Account
     from reverie.memory.doctor import Problem
     from reverie.memory.dream.dreams import Dreams, Dreamt
     from reverie.memory.extraction.learn import Learned
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from reverie.memory.store.bundle import Imported
     from reverie.memory.store.change import Author, Commit
     from reverie.memory.store.erase import ErasureResult
-    from reverie.memory.store.timeline import SaveRefusal, UndoResult
+    from reverie.memory.store.timeline import Provenance, SaveRefusal, UndoResult
     from reverie.memory.store.topic_store import Saved, Store
     from reverie.memory.store.watcher import Watch
     from reverie.memory.store.writer import Attribute
@@ -336,13 +335,12 @@ class Memory:
 
     def pin(self, name: str, *, pinned: bool = True) -> Topic:
         """Keep a memory at the top of the index, below rules that always apply, and never retire it."""
-        return self.pin_report(name, pinned=pinned)[0]
+        return self.pin_report(name, pinned=pinned).topic
 
-    def pin_report(self, name: str, *, pinned: bool = True) -> tuple[Topic, str | None]:
+    def pin_report(self, name: str, *, pinned: bool = True) -> Saved:
         """As `pin`, and return the commit too."""
         self._refuse_when_off()
-        saved = self.store.pin(self.path_of(name), pinned=pinned)
-        return saved.topic, saved.commit
+        return self.store.pin(self.path_of(name), pinned=pinned)
 
     def recall(
         self,
@@ -442,7 +440,7 @@ class Memory:
         """Record which memories were recalled for a query; skipped if the directory is read-only."""
         if not hits:
             return
-        from reverie.memory.search.usage_log import Use, append_uses, told_query
+        from reverie.memory.store.usage_log import Use, append_uses, told_query
 
         when, told = self._now().isoformat(timespec="seconds"), told_query(_as_text(query))
         for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
@@ -641,18 +639,14 @@ class Memory:
         self._sync_if_allowed()
         return timeline.diff(self.store, commit)
 
-    def why(self, name: str) -> Account:
-        """The sources of a memory, and when it was recalled."""
-        from reverie.memory.account import Account
-        from reverie.memory.search.usage_log import read_uses
+    def why(self, name: str) -> Provenance:
+        """The sources of a memory, its changes, and when it was recalled."""
         from reverie.memory.store import timeline
         from reverie.memory.topic_names import named_well
 
         self._sync_if_allowed()
         with named_well(self.index, name) as path:
-            found = timeline.why(self.store, path)
-        uses = tuple(read_uses(self.scope.folder, found.path))
-        return Account(found.path, found.sources, found.trust, found.changes, uses)
+            return timeline.why(self.store, path)
 
     def topics_at(self, when: date | datetime) -> tuple[Topic, ...]:
         """The memories at a given time, or at the end of a day."""
@@ -701,9 +695,9 @@ class Memory:
         """
         from reverie.memory.dream.proposal import remove_proposal_about
         from reverie.memory.extraction.refusals import remove_refusals
-        from reverie.memory.search.usage_log import remove_uses
         from reverie.memory.store import timeline
         from reverie.memory.store.erased_sentences import said
+        from reverie.memory.store.usage_log import remove_uses
         from reverie.memory.topic_names import named_well
 
         self._refuse_when_off()
@@ -791,11 +785,11 @@ class Memory:
         """The files and their history."""
         if self._store is None:
             from reverie.memory.drafts import find_same
-            from reverie.memory.search.usage_log import read_counts
             from reverie.memory.store.attribution import Attribution
             from reverie.memory.store.history import History
             from reverie.memory.store.index.memory_md import IndexLimits
             from reverie.memory.store.topic_store import Store
+            from reverie.memory.store.usage_log import read_counts
 
             folder = self.scope.folder
             self._store = Store(

@@ -25,9 +25,9 @@ def command(which: Which, *, name: str, remove: bool, as_json: bool) -> None:
     from reverie.apps.cli.output import print_json
 
     memory = which.open_for(name)
-    topic, commit = memory.pin_report(name, pinned=not remove)
-    path = f"{memory.directory}/{topic.path}"
+    saved = memory.pin_report(name, pinned=not remove)
+    path = f"{memory.directory}/{saved.path}"
     if as_json:
-        print_json({"path": path, "commit": commit, "pinned": topic.pinned})
+        print_json({"path": path, "commit": saved.commit, "pinned": saved.topic.pinned})
     else:
-        click.echo(f"{'pinned' if topic.pinned else 'unpinned'}  {path}")
+        click.echo(f"{'pinned' if saved.topic.pinned else 'unpinned'}  {path}")

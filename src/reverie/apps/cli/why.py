@@ -27,31 +27,31 @@ def command(which: Which, *, name: str, as_json: bool) -> None:
     from reverie.apps.cli.output import print_json
 
     memory = which.open_for(name, or_gone=True)
-    account = memory.why(name)
+    provenance = memory.why(name)
     if as_json:
         recalled = [
             {"when": use.when, "query": use.query, "score": use.score, "session": use.session}
-            for use in account.recalled
+            for use in provenance.recalled
         ]
         print_json(
             {
-                "path": f"{memory.directory}/{account.path}",
-                "sources": [source_document(source) for source in account.sources],
-                "trust": account.trust,
+                "path": f"{memory.directory}/{provenance.path}",
+                "sources": [source_document(source) for source in provenance.sources],
+                "trust": provenance.trust,
                 "recalled": recalled,
-                "changes": [commit_document(commit) for commit in account.changes],
+                "changes": [commit_document(commit) for commit in provenance.changes],
             }
         )
         return
-    click.secho(account.path, bold=True, nl=False)
-    click.echo(f"  {account.trust or 'trust level unknown'}")
-    for source in account.sources:
+    click.secho(provenance.path, bold=True, nl=False)
+    click.echo(f"  {provenance.trust or 'trust level unknown'}")
+    for source in provenance.sources:
         place = ", ".join(part for part in (source.session, source.message) if part)
         click.echo(f"  source: {place or 'unknown session'}" + (f": “{source.quote}”" if source.quote else ""))
-    for commit in account.changes:
+    for commit in provenance.changes:
         when = f"{commit.when.astimezone():%Y-%m-%d %H:%M}"
         click.echo(f"  {commit.commit[:8]}  {when}  {commit.change.author}: {commit.change.reason}")
-    for use in account.recalled[-_RECALLS_SHOWN:]:
+    for use in provenance.recalled[-_RECALLS_SHOWN:]:
         click.echo(f"  recalled {use.when[:16].replace('T', ' ')} for “{use.query}”")
-    if len(account.recalled) > _RECALLS_SHOWN:
-        click.echo(f"  recalled {len(account.recalled)} times in all")
+    if len(provenance.recalled) > _RECALLS_SHOWN:
+        click.echo(f"  recalled {len(provenance.recalled)} times in all")

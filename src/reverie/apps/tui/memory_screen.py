@@ -17,8 +17,8 @@ from textual.widgets.option_list import Option
 
 from reverie.apps.tui.markdown import TerminalMarkdown
 from reverie.errors import Error
-from reverie.memory.account import Account
 from reverie.memory.memory import Memory
+from reverie.memory.store.timeline import Provenance
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 
 WIDE_COLUMNS = 100
@@ -214,14 +214,14 @@ def _read(topic: Topic) -> RenderableType:
     )
 
 
-def _why(account: Account) -> RenderableType:
-    lines = [Text(account.path, style="bold"), Text(f"trust: {account.trust or 'not noted'}")]
-    for source in account.sources:
+def _why(provenance: Provenance) -> RenderableType:
+    lines = [Text(provenance.path, style="bold"), Text(f"trust: {provenance.trust or 'not noted'}")]
+    for source in provenance.sources:
         place = ", ".join(part for part in (source.session, source.message) if part)
         quote = f": “{source.quote}”" if source.quote else ""
         lines.append(Text(f"source: {place or 'no session noted'}{quote}"))
-    for commit in account.changes:
+    for commit in provenance.changes:
         when = f"{commit.when.astimezone():%Y-%m-%d %H:%M}"
         lines.append(Text(f"{commit.commit[:8]}  {when}  {commit.change.author}: {commit.change.reason}"))
-    uses = [f"recalled {use.when[:16].replace('T', ' ')} for “{use.query}”" for use in account.recalled]
+    uses = [f"recalled {use.when[:16].replace('T', ' ')} for “{use.query}”" for use in provenance.recalled]
     return Group(*lines, *(Text(use, style="dim") for use in uses[-_RECALLS_SHOWN:]))

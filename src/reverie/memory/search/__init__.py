@@ -2,7 +2,7 @@
 
 - recall of topics: `recall` (which matter now), `topic_index` (one directory as recall sees it) with `topic_table` and
   `topic_rows`, `directories` (all that recall looks into), `model_selection` (a model chooses), `render` (how a
-  recalled topic is shown), `usage_log` (what was recalled)
+  recalled topic is shown)
 - the engine: `document` (documents, queries, reasons), `engine` (open, update, search), `analyze` with `stem` and
   `words` (text to terms), `database` (the index file), `spelling` (unknown words), `features` (what is measured
   of a candidate), `rank` (how it is weighed, and when nothing is returned)

@@ -9,5 +9,5 @@
 - writing: `writer` (the lock, one commit at a time), `attribution` (who made an edit that is found), `undo`
 - forgetting for good: `erase`, `redact` (transcripts), `erased_sentences` (what must not be learnt again),
   `tombstones`
-- carrying away: `bundle`
+- carrying away: `bundle`; which topics were recalled: `usage_log`
 """

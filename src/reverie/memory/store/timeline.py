@@ -21,6 +21,7 @@ from reverie.memory.store.index.prose import merged_prose
 from reverie.memory.store.topic_store import REFUSALS, Store, told_findings
 from reverie.memory.store.tracked import is_topic_path
 from reverie.memory.store.undo import revert
+from reverie.memory.store.usage_log import Use, read_uses
 from reverie.memory.store.writer import find_secrets
 from reverie.memory.topics.finding import find_topic
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
@@ -39,13 +40,14 @@ class UndoResult:
 
 
 @value
-class Why:
-    """What a memory rests on."""
+class Provenance:
+    """What a memory rests on, and when it was brought back."""
 
     path: str
     sources: tuple[Source, ...]
     trust: Trust | None
     changes: tuple[Commit, ...]
+    recalled: tuple[Use, ...]
 
 
 @value
@@ -71,13 +73,14 @@ def diff(store: Store, commit: str | None = None) -> str:
     return past.diff(store.history, commit)
 
 
-def why(store: Store, name: str) -> Why:
-    """Where a topic comes from: its own sources and those of its changes."""
+def why(store: Store, name: str) -> Provenance:
+    """Where a topic comes from: its own sources and those of its changes; and when it was recalled."""
     path = _path_ever(store, name)
     changes = past.log(store.history, path)
     topic = _parsed(path, (store.writer.tree.read(path) or _last_content(store, path, changes)))
     sources = [*(topic.sources if topic else ()), *(source for commit in changes for source in commit.change.sources)]
-    return Why(path, tuple(dict.fromkeys(sources)), topic.trust if topic else None, changes)
+    trust = topic.trust if topic else None
+    return Provenance(path, tuple(dict.fromkeys(sources)), trust, changes, tuple(read_uses(store.folder, path)))
 
 
 def topics_at(store: Store, when: datetime) -> tuple[Topic, ...]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.search.usage_log import (
+from reverie.memory.store.usage_log import (
     Use,
     UseCounts,
     append_uses,
