@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 
 from reverie.apps.replay.figures import SessionFigures
-from reverie.apps.replay.run import ReplaySetup, replay
-from reverie.apps.replay.steps import steps
+from reverie.apps.replay.run import ReplaySetup, replay, steps
 from reverie.apps.replay.strategies import STRATEGIES
 from reverie.messages.trajectory import read_recording
 from reverie.models.profiles import profile

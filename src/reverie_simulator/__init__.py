@@ -2,6 +2,6 @@
 
 Reading order: `app` (HTTP) and `control` (its own addresses), `server` (running it), `simulation` (one run), `provider`
 (a request in, a reply out), `answers`, `rules` (what is refused), `prompt` (what the model reads), `edits`,
-`compaction`, `cache`, `explain`, `usage`, `script`, `script_file`, `compose`, `replies`, `events`, `records`, `clock`,
-`threads`, `api_error`, `facts`, `weights`, `counting`, `media`, `memo`, `wire`.
+`compaction`, `cache`, `explain`, `usage`, `script`, `script_file`, `replies`, `events`, `clock`, `api_error`, `facts`,
+`weights`, `media`, `memo`, `wire`.
 """

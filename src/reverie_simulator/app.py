@@ -18,7 +18,7 @@ from reverie_simulator.api_error import ApiError, usual_error
 from reverie_simulator.control import control_routes
 from reverie_simulator.events import error_event, events_of
 from reverie_simulator.facts import facts_of, known_models
-from reverie_simulator.rules.limits import REQUEST_BYTES_MAX
+from reverie_simulator.rules.headers import REQUEST_BYTES_MAX
 from reverie_simulator.simulation import COUNT_TOKENS, MESSAGES, Handled, Simulation
 from reverie_simulator.wire import encode
 

@@ -13,10 +13,16 @@ from enum import StrEnum
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.values import value
-from reverie_simulator.counting import TokenCounter
 from reverie_simulator.facts import ModelFacts
 from reverie_simulator.memo import Memo, digest
-from reverie_simulator.weights import MESSAGE_TOKENS, REPLY_OPENING_TOKENS, TOOLS_TOKENS, block_tokens, tool_tokens
+from reverie_simulator.weights import (
+    MESSAGE_TOKENS,
+    REPLY_OPENING_TOKENS,
+    TOOLS_TOKENS,
+    TokenCounter,
+    block_tokens,
+    tool_tokens,
+)
 from reverie_simulator.wire import as_object, blocks_at, encode, flag_at, object_at, objects_at, text_at
 
 

@@ -7,7 +7,7 @@ file; `app` is its HTTP skin, and other parts of the package use `serve` to pric
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from reverie.messages.blocks import Json, JsonObject
@@ -16,21 +16,29 @@ from reverie_simulator.answers import AnswerOrRefusal, Delivery, ErrorAnswer, Me
 from reverie_simulator.api_error import ApiError, invalid, usual_error
 from reverie_simulator.cache import CacheOutcome, PromptCache
 from reverie_simulator.compaction import INSTRUCTION_TOKENS, after_summary, compaction_of, summary_request
-from reverie_simulator.compose import composed, cut_to_limits
-from reverie_simulator.counting import TokenCounter
 from reverie_simulator.edits import AppliedEdit, edit_prompt
 from reverie_simulator.explain import Trace, miss_reason
 from reverie_simulator.facts import ModelFacts, facts_of
 from reverie_simulator.prompt import PromptReader, SimulatedPrompt
-from reverie_simulator.replies import SEARCH_TOOL, IdMaker, ScriptedReply, default_summary
+from reverie_simulator.replies import (
+    SEARCH_TOOL,
+    USUAL_THOUGHT,
+    IdMaker,
+    ScriptedReply,
+    call_block,
+    default_blocks,
+    default_summary,
+    must_think,
+    stop_reason_of,
+    text_block,
+    thinking_block,
+)
 from reverie_simulator.rules.check import validate
-from reverie_simulator.rules.headers import Headers, read_headers
-from reverie_simulator.rules.limits import check_window, window_tokens
-from reverie_simulator.script import FAULTS, Fault, Incoming, Script, ScriptAction
-from reverie_simulator.threads import Threads
+from reverie_simulator.rules.headers import Headers, check_window, read_headers, window_tokens
+from reverie_simulator.script import FAULTS, Fault, Incoming, Script, ScriptAction, filled
 from reverie_simulator.usage import NO_INPUT, Iteration, ReplyBill
-from reverie_simulator.weights import block_tokens
-from reverie_simulator.wire import flag_at, object_at, text_at
+from reverie_simulator.weights import TokenCounter, block_tokens
+from reverie_simulator.wire import flag_at, number_at, object_at, objects_at, text_at, texts_at
 
 REPLY_TOKENS = 3
 """The frame of a reply; even an empty one has some tokens."""
@@ -277,3 +285,112 @@ def _fault_error(fault: Fault, window: int, incoming: Incoming) -> ApiError | No
     if fault.kind == "prompt_too_long" and fault.message is None:
         return invalid(f"prompt is too long: {window + window // 50} tokens > {window} maximum")
     return _error(fault)
+
+
+# Conversations that the provider holds: a request names the reply it goes on from and brings only what is new.
+#
+# A continued request is put together with what is held before anything else looks at it, so that rules, cache and bill
+# see a whole request.
+
+HELD_THREADS = 256
+FIXED_FIELDS = ("system", "tools")
+"""Given when the thread is created; a request that continues it must leave them out."""
+
+
+class Threads:
+    """What is held, by the id of the reply that ends it."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, JsonObject] = OrderedDict()
+
+    def whole(self, body: dict[str, Json]) -> dict[str, Json] | ApiError:
+        """The request with the conversation that it continues; itself when it continues none."""
+        thread = object_at(body, "thread")
+        if thread.get("type") != "continue":
+            return body
+        previous = text_at(thread, "previous_message_id")
+        held = self._held.get(previous)
+        if held is None:
+            details: JsonObject = {"error_code": "thread_not_found"}
+            return ApiError(404, f"thread.previous_message_id: no thread holds {previous!r}", details=details)
+        for name in FIXED_FIELDS:
+            if name in body:
+                return ApiError(400, f"{name}: cannot be changed on a thread")
+        fixed = {name: held[name] for name in FIXED_FIELDS if name in held}
+        return {**body, **fixed, "messages": _messages(held, body)}
+
+    def hold(self, body: JsonObject, message: JsonObject) -> None:
+        """Keep a whole request and its reply, where the request asks for it."""
+        if not object_at(body, "thread"):
+            return
+        said: JsonObject = {"messages": [{"role": "assistant", "content": message["content"]}]}
+        self._held[text_at(message, "id")] = {**body, "messages": _messages(body, said)}
+        if len(self._held) > HELD_THREADS:
+            self._held.popitem(last=False)
+
+
+def _messages(*bodies: JsonObject) -> list[Json]:
+    return [dict(message) for body in bodies for message in objects_at(body, "messages")]
+
+
+# Builds the blocks of a reply from an action of a script, and applies the limits that cut it short.
+
+
+def composed(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> ScriptedReply:
+    """The reply that an action describes; what it leaves open is as in the default reply."""
+    blocks = action.blocks or tuple(_blocks(action, incoming, new_id))
+    return ScriptedReply(blocks, action.stop_reason or stop_reason_of(blocks))
+
+
+def _blocks(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> Iterator[JsonObject]:
+    if action.thinking is not None:
+        yield thinking_block(filled(action.thinking, incoming))
+    elif must_think(incoming.body) and (action.text is not None or action.tool_calls):
+        # A model that was told to think always does, whatever the script has it say.
+        yield thinking_block(USUAL_THOUGHT)
+    if action.text is None and not action.tool_calls:
+        defaults = default_blocks(incoming.body, new_id)
+        yield from (block for block in defaults if action.thinking is None or block.get("type") != "thinking")
+        return
+    if action.text:
+        yield text_block(filled(action.text, incoming))
+    for call in action.tool_calls:
+        yield call_block(call.id or new_id("toolu"), call.name, call.input)
+
+
+def cut_to_limits(
+    reply: ScriptedReply, body: JsonObject, room_tokens: int, tokens_of: Callable[[JsonObject], int]
+) -> ScriptedReply:
+    """Stop at a stop sequence, at `max_tokens`, or where the window ends."""
+    reply = _cut_at_sequence(reply, texts_at(body, "stop_sequences"))
+    asked = number_at(body, "max_tokens")
+    limit = min(asked, room_tokens)
+    kept: list[JsonObject] = []
+    used = 0
+    for block in reply.blocks:
+        size = tokens_of(block)
+        if used + size > limit:
+            kept.extend(_beginning(block, (limit - used) / size))
+            reason = "max_tokens" if asked <= room_tokens else "model_context_window_exceeded"
+            return ScriptedReply(tuple(kept), reason)
+        kept.append(block)
+        used += size
+    return reply
+
+
+def _cut_at_sequence(reply: ScriptedReply, sequences: tuple[str, ...]) -> ScriptedReply:
+    for at, block in enumerate(reply.blocks):
+        text = text_at(block, "text") if block.get("type") == "text" else ""
+        found = [(text.index(sequence), sequence) for sequence in sequences if sequence in text]
+        if found:
+            place, sequence = min(found)
+            kept = (*reply.blocks[:at], *([{**block, "text": text[:place]}] if place else []))
+            return ScriptedReply(kept, "stop_sequence", sequence)
+    return reply
+
+
+def _beginning(block: JsonObject, share: float) -> Iterator[JsonObject]:
+    """The part of a text that fits; a call or reasoning that does not fit is left out."""
+    text = text_at(block, "text")
+    if block.get("type") == "text" and (short := text[: int(len(text) * share)]):
+        yield {**block, "text": short}

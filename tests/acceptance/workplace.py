@@ -14,8 +14,8 @@ from reverie.messages.entries import Entry
 from reverie.messages.transcript import read_entries
 from reverie.testing.prefix_net import Net
 from reverie.testing.simulator import RunningSimulator, simulator
-from reverie_simulator.records import Record
 from reverie_simulator.script import Incoming, Script, ScriptAction
+from reverie_simulator.simulation import Record
 from reverie_simulator.wire import blocks_at, objects_at, text_at
 from tests.apps.tui.tmux import RealTerminal, real_terminal
 from tests.program import run_reverie

@@ -12,7 +12,7 @@ from reverie.files.places import configured_programs, may_look_at_files
 from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
-from reverie.session.git_status import git_status
+from reverie.session.opening_prompt import git_status
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
 from tests.security.hostile import Trap, trap

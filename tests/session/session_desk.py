@@ -23,7 +23,7 @@ from reverie.session.options import SessionOptions
 from reverie.session.session import Session
 from reverie.settings import BudgetSettings, Declaration, ExtractionSettings, Settings
 from reverie.testing.simulator import RunningSimulator, simulator
-from reverie_simulator.records import Record
+from reverie_simulator.simulation import Record
 from tests.messages.violations import violations
 
 MODEL = "claude-sonnet-4-5"

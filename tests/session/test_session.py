@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reverie.apps.cli.slash import run_command, slash_command
+from reverie.apps.cli.print_turn import run_command, slash_command
 from reverie.context.receipt import receipts
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Json

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie_simulator.answers import ErrorAnswer, MessageAnswer, Served
-from reverie_simulator.counting import TokenCounter
 from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.script import Script
+from reverie_simulator.weights import TokenCounter
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 OPUS = "claude-opus-4-8"

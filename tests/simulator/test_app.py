@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from reverie.testing.simulator import RunningSimulator, simulator
-from reverie_simulator.rules.limits import REQUEST_BYTES_MAX
+from reverie_simulator.rules.headers import REQUEST_BYTES_MAX
 from tests.requirements import requirement
 from tests.simulator.requests import EPHEMERAL, HEADERS, WORDS, headers, request, user
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_simulator.counting import SKEW_RANGE, TokenCounter, best_text_count, rough_text_count
+from reverie_simulator.weights import SKEW_RANGE, TokenCounter, best_text_count, rough_text_count
 from tests.requirements import requirement
 
 PROSE = "The prompt cache is a contract between the client and the provider, and a break has a price. " * 40

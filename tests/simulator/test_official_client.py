@@ -13,9 +13,9 @@ from anthropic.types.beta import BetaMessage, BetaMessageParam, BetaTextBlock
 
 from reverie.messages.blocks import JsonObject
 from reverie.testing.simulator import RunningSimulator, simulator
+from reverie_simulator.provider import Threads
 from reverie_simulator.rules.headers import CACHE_EDITS_BETA, COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
 from reverie_simulator.script import Fault, ScriptAction, ToolCall, in_order
-from reverie_simulator.threads import Threads
 from reverie_simulator.wire import object_at, objects_at
 from tests.requirements import requirement
 from tests.simulator.requests import OPUS, WORDS, assistant, call, result, user

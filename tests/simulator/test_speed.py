@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from reverie.messages.blocks import JsonObject
 from reverie.testing.clock import SettableClock
-from reverie_simulator.counting import TokenCounter
 from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.simulation import MESSAGES, Simulation
+from reverie_simulator.weights import TokenCounter
 from reverie_simulator.wire import encode
 from tests.requirements import requirement
 from tests.simulator.requests import EPHEMERAL, HEADERS, WORDS, assistant, call, request, result, user

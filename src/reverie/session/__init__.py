@@ -1,22 +1,22 @@
 """An agent at work. Start reading here: `session` (`Session`, the public class), then `loop`.
 
-Building one: `wiring` (from the settings of this process), `agreed_settings` (as far as the user trusts the project),
-`options` (everything that comes from outside, as one value), `build` (`build_session`: all parts, from top to bottom),
-`parts` (what they do for the loop, how they begin and end), `descriptions` (what they say of themselves).
+Building one: `wiring` (from the settings of this process, as far as the user trusts the project), `options` (everything
+that comes from outside, as one value), `build` (`build_session`: all parts, from top to bottom), `parts` (what they do
+for the loop, how they begin and end), `descriptions` (what they say of themselves).
 
 A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `loop_hooks` (what
 the loop needs of hooks), `compaction` (when the window fills), `events` (what happens, as values), `mentions` (`@path`
 in a message), `recall` (memories for the turn), `web_search`, `offline_answer` (without a model).
 
 What the model is told: `opening_prompt` (all of it), `system_prompt` (by sections), `prompt_text` (the files under
-`prompts/`), `user_context` (the first message), `memory_prompt`, `git_status`, `output_style` and `style_choice`,
-`external_includes` (instruction files from outside the project).
+`prompts/`), `user_context` (the first message), `memory_prompt`, `output_style`.
 
-Between and after turns: `background_work` (the list of it), `notes` (session notes), `extraction` (what a turn
-taught), `dream`, `retention` (files that expired), `idle`, `disk_changes` and `desk_changes` (what hooks hear of),
-`lifecycle_hooks` (start and end), `file_history` and `rewind` (going back, with files).
+Between and after turns: `background_work` (the list of it), `notes` (session notes), `extraction` (what a turn taught),
+`dream`, `retention` (files that expired), `disk_changes` (what hooks hear of), `lifecycle_hooks` (start, idle and end),
+`file_history` (going back, with files).
 
-What people bring: `extensions` (all of it), `skills`, `mcp_tools`, `project_trust` (what waits for the user's word),
-`granted_rules` (permission rules that outlive the session), `memory_writes` (memories that tools write), `own_keys`
-(keys that others do not see). `subagents` are its child agents, `teammate` is a session that works for another one.
+What people bring: `extensions` (all of it), `skills`, `mcp_tools`, `project_trust` (what waits for the user's word,
+instruction files from outside the project included), `granted_rules` (permission rules that outlive the session),
+`memory_writes` (memories that tools write), `own_keys` (keys that others do not see). `subagents` are its child agents,
+`teammate` is a session that works for another one.
 """

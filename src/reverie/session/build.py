@@ -48,8 +48,7 @@ from reverie.session.extensions import Extensions, build_extensions, build_hook_
 from reverie.session.extraction import SessionExtraction
 from reverie.session.file_history import FileHistory
 from reverie.session.granted_rules import keep_rule
-from reverie.session.idle import IdleHooks
-from reverie.session.lifecycle_hooks import LifecycleHooks
+from reverie.session.lifecycle_hooks import IdleHooks, LifecycleHooks
 from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Parts
 from reverie.session.memory_writes import MemoryWrites, watch_tools
 from reverie.session.notes import NotesWriter

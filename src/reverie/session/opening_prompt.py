@@ -7,12 +7,12 @@ joins the conversation as an attachment, so that nothing that was sent is ever r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.context.conversation import Conversation
 from reverie.context.restore import RestoreContext, RestoredAttachment
@@ -38,17 +38,18 @@ from reverie.memory.memory import Memory
 from reverie.memory.store.index.memory_md import IndexLimits
 from reverie.messages.blocks import Json
 from reverie.messages.entries import AttachmentEntry, PromptEntry, SystemBlock
+from reverie.messages.injection import harmless
 from reverie.messages.reminder import reminder
 from reverie.models.profiles import profile
 from reverie.permissions.need import Act
 from reverie.permissions.policy import Mode
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.external_includes import included_part, read_loaded, where_of, with_answers
-from reverie.session.git_status import git_status
 from reverie.session.loop import JoinedAttachment, Opening
 from reverie.session.memory_prompt import MemoryFacts
 from reverie.session.options import SessionOptions
-from reverie.session.style_choice import StyleChoice, read_styling
+from reverie.session.output_style import StyleChoice, read_styling
+from reverie.session.project_trust import included_part, read_loaded, where_of, with_answers
+from reverie.session.prompt_text import prompt_text
 from reverie.session.system_prompt import PromptFacts, system_prompt
 from reverie.session.tool_calls import FinishedCall, Permits, ToolCalls
 from reverie.session.user_context import date_change, hidden_characters, user_context
@@ -370,3 +371,54 @@ def _warnings(loaded: Loaded) -> tuple[str, ...]:
 def _read_text(path: str) -> str | None:
     content = read_small(Path(path), limit_bytes=_MAX_RESTORED_BYTES)
     return None if content is None else content.decode("utf-8", "replace")
+
+
+# The state of the repository as a session begins: gathered once, bounded, never renewed while the session lasts.
+
+STATUS_CHARS = 2_000
+"""The longest list of changes; the model can ask git for the rest."""
+
+Run: TypeAlias = Callable[[tuple[str, ...]], Awaitable[str | None]]
+"""Asks git in the working directory and gives what it printed; None when it failed or took too long."""
+
+_BRANCH = ("branch", "--show-current")
+_COMMIT = ("rev-parse", "--short", "HEAD")
+_MAIN = ("symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+_AUTHOR = ("config", "user.name")
+# A submodule has a configuration of its own, so it is not looked at.
+_STATUS = ("status", "--short", "--ignore-submodules=all")
+_COMMITS = ("log", "--oneline", "-n", "5")
+
+
+async def git_status(run: Run, *, looks_at_files: bool = True) -> str:
+    """A section for the system prompt; empty outside of a repository or when git does not answer.
+
+    Without `looks_at_files` the list of changes is left out: asking for it could start a program of the repository's.
+    """
+    asked = (_BRANCH, _COMMIT, _MAIN, _AUTHOR, _COMMITS, *((_STATUS,) if looks_at_files else ()))
+    branch, commit, main, author, commits, *rest = await asyncio.gather(*(run(command) for command in asked))
+    if branch is None and not any(rest):
+        return ""
+    unknown = "git did not answer in time" if looks_at_files else "the repository's configuration names programs"
+    status = rest[0] if rest else None
+    return prompt_text(
+        "git_status",
+        branch=_line(branch) or f"none, at commit {_line(commit) or 'unknown'}",
+        main=_line(main).removeprefix("origin/") or "unknown",
+        author=_line(author) or "unknown",
+        status=f"unknown: {unknown}" if status is None else _cut(harmless(status).rstrip()) or "clean",
+        commits=harmless(commits or "").strip() or "none",
+    )
+
+
+def _line(text: str | None) -> str:
+    return harmless(text or "").strip().partition("\n")[0]
+
+
+def _cut(status: str) -> str:
+    """The first lines within the limit, and how many are missing."""
+    if len(status) <= STATUS_CHARS:
+        return status
+    kept = status[:STATUS_CHARS].rpartition("\n")[0] or status[:STATUS_CHARS]
+    missing = status.count("\n") - kept.count("\n")
+    return f"{kept}\n[… {missing:,} more lines; `git status --short` shows all of them]"

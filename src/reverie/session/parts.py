@@ -29,8 +29,7 @@ from reverie.session.events import Notice, TurnEvent
 from reverie.session.extensions import Extensions
 from reverie.session.extraction import SessionExtraction
 from reverie.session.file_history import FileHistory
-from reverie.session.idle import IdleHooks
-from reverie.session.lifecycle_hooks import LifecycleHooks
+from reverie.session.lifecycle_hooks import IdleHooks, LifecycleHooks
 from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Opening
 from reverie.session.mentions import attach_mentions
 from reverie.session.notes import NotesWriter

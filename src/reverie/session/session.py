@@ -33,10 +33,9 @@ from reverie.permissions.approval import Approver
 from reverie.session.build import build_session
 from reverie.session.descriptions import describe_part
 from reverie.session.events import Status, TurnEnded, TurnEvent
-from reverie.session.file_history import Return
+from reverie.session.file_history import RESTORED_KIND, Return, put_back, restored_words
 from reverie.session.options import SessionOptions
 from reverie.session.parts import SessionParts
-from reverie.session.rewind import RESTORED_KIND, put_back, restored_words
 
 if TYPE_CHECKING:
     from reverie.context.receipt import Receipt

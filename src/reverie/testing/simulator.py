@@ -15,11 +15,10 @@ from reverie.testing.clock import SettableClock
 from reverie.values import value
 from reverie_simulator.clock import MovableClock
 from reverie_simulator.explain import Explanation
-from reverie_simulator.records import Record
 from reverie_simulator.script import RuleScript, Script, ScriptAction, ScriptRule
 from reverie_simulator.script_file import read_script, script_from_json
 from reverie_simulator.server import BackgroundServer
-from reverie_simulator.simulation import Simulation
+from reverie_simulator.simulation import Record, Simulation
 
 API_KEY = "simulated"
 """Any key will do; this one says what it is."""

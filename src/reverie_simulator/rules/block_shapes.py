@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie_simulator.rules.features import RequestFeatures
+from reverie_simulator.rules.headers import RequestFeatures
 from reverie_simulator.rules.shape import (
     Required,
     Shape,

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import msgspec
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie_simulator.api_error import ApiError, invalid
 from reverie_simulator.facts import ModelFacts, facts_of
+from reverie_simulator.prompt import takes_mark
 from reverie_simulator.rules.conversation import RoleTurn, check_conversation, turns_of
 from reverie_simulator.rules.headers import INTERLEAVED_BETA, Headers
-from reverie_simulator.rules.marks import check_marks
 from reverie_simulator.rules.media import check_media
 from reverie_simulator.rules.request import count_request, message_request
 from reverie_simulator.rules.thinking import check_thinking
-from reverie_simulator.wire import encode, flag_at, number_at, object_at, objects_at, text_at, texts_at
+from reverie_simulator.wire import blocks_at, encode, flag_at, number_at, object_at, objects_at, text_at, texts_at
 
 
 def validate(body: Json, headers: Headers = Headers(), *, counts_only: bool = False) -> ApiError | None:  # noqa: B008
@@ -133,3 +138,128 @@ def _cache_edits_problem(turns: Sequence[RoleTurn]) -> str | None:
                     return f"{path}: {name} was already deleted by an earlier `cache_edits` block"
                 deleted.add(name)
     return None
+
+
+# Rules about cache marks: how many, in which order, on what.
+
+MARKS_MAX = 4
+
+
+def check_marks(body: JsonObject) -> str | None:
+    """The first rule about cache marks that the request breaks."""
+    return next(chain(_empty_text(body), _number_and_order(body)), None)
+
+
+def _empty_text(body: JsonObject) -> Iterator[str]:
+    for at, block in enumerate(objects_at(body, "system")):
+        if block.get("cache_control") and not text_at(block, "text"):
+            yield f"system.{at}: cache_control cannot be set for empty text blocks"
+    for path, block in _message_blocks(body):
+        if block.get("type") == "text" and block.get("cache_control") and not text_at(block, "text"):
+            yield f"{path}.text: cache_control cannot be set for empty text blocks"
+
+
+def _number_and_order(body: JsonObject) -> Iterator[str]:
+    marks = list(_marks(body))
+    automatic = object_at(body, "cache_control")
+    if automatic:
+        last_ttl = _last_block_ttl(body)
+        ttl = text_at(automatic, "ttl", "5m")
+        if last_ttl is None:
+            marks.append(("", ttl))
+        elif last_ttl != ttl:
+            yield (
+                f"cache_control.ttl: the top-level cache_control has ttl='{ttl}' but the last cacheable block already "
+                f"has a cache_control with ttl='{last_ttl}'"
+            )
+    if len(marks) > MARKS_MAX:
+        yield f"A maximum of {MARKS_MAX} blocks with cache_control may be provided. Found {len(marks)}."
+    seen_short = False
+    for path, ttl in marks:
+        if ttl == "1h" and seen_short:
+            place = f"{path}.cache_control.ttl" if path else "cache_control.ttl"
+            yield (
+                f"{place}: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note "
+                "that blocks are processed in the following order: `tools`, `system`, `messages`."
+            )
+        seen_short = seen_short or ttl == "5m"
+
+
+def _marks(body: JsonObject) -> Iterator[tuple[str, str]]:
+    """Place and lifetime of every mark in the order of the prompt, those inside tool results included."""
+    for path, block in _all_blocks(body):
+        if cache_control := object_at(block, "cache_control"):
+            yield path, text_at(cache_control, "ttl", "5m")
+
+
+def _all_blocks(body: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    for at, tool in enumerate(objects_at(body, "tools")):
+        yield f"tools.{at}", tool
+    for at, block in enumerate(objects_at(body, "system")):
+        yield f"system.{at}", block
+    for path, block in _message_blocks(body):
+        yield path, block
+        for at, inside in enumerate(objects_at(block, "content")):
+            yield f"{path}.content.{at}", inside
+
+
+def _message_blocks(body: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    for number, message in enumerate(objects_at(body, "messages")):
+        for at, block in enumerate(blocks_at(message, "content")):
+            yield f"messages.{number}.content.{at}", block
+
+
+def _last_block_ttl(body: JsonObject) -> str | None:
+    last = [block for _, block in _message_blocks(body) if takes_mark(block)][-1:]
+    cache_control = object_at(last[0], "cache_control") if last else {}
+    return text_at(cache_control, "ttl", "5m") if cache_control else None
+
+
+# A request's bytes as JSON, or the provider's words for why they are none.
+
+_SURROGATES = re.compile(r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F])")
+"""Escaped backslashes and whole pairs are stepped over, so that what is left over is a half."""
+_WORDS = {
+    "Expecting value": "unexpected character",
+    "Expecting property name enclosed in double quotes": "unexpected character",
+    "Expecting ',' delimiter": "unexpected character",
+    "Expecting ':' delimiter": "unexpected character",
+    "Illegal trailing comma before end of object": "unexpected character",
+    "Illegal trailing comma before end of array": "unexpected character",
+    "Unterminated string starting at": "unexpected end of data",
+    "Extra data": "unexpected content after document",
+    "Invalid control character at": "unexpected control character in string",
+    "Invalid \\escape": "invalid escape sequence in string",
+    "Invalid \\uXXXX escape": "invalid escaped sequence in string",
+}
+
+
+def parse_body(raw: bytes) -> Json | ApiError:
+    """The value that the bytes spell."""
+    try:
+        value: Json = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return invalid(f"The request body is not valid JSON: {_reason(raw)}")
+    return value
+
+
+def _reason(raw: bytes) -> str:
+    """The parser says where; the provider's words and counting (line, column, character) are put around it."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return "str is not valid UTF-8: surrogates not allowed: line 1 column 1 (char 0)"
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as problem:
+        at_end = problem.pos >= len(text.rstrip())
+        words = "unexpected end of data" if at_end else _WORDS.get(problem.msg, "unexpected character")
+        return f"{words}: line {problem.lineno} column {problem.colno} (char {problem.pos})"
+    except RecursionError:
+        return "recursion limit exceeded: line 1 column 1 (char 0)"
+    lone = next((found for found in _SURROGATES.finditer(text) if found["lone"]), None)
+    place = lone.start() if lone else 0
+    line = text.count("\n", 0, place) + 1
+    column = place - text.rfind("\n", 0, place)
+    words = "no low surrogate in string" if lone else "unexpected character"
+    return f"{words}: line {line} column {column} (char {place})"

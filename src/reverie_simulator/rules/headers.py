@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from reverie.messages.blocks import JsonObject
 from reverie.values import value
 from reverie_simulator.api_error import ApiError, invalid
-from reverie_simulator.rules.features import RequestFeatures
+from reverie_simulator.facts import ModelFacts
+from reverie_simulator.prompt import SimulatedPrompt
+from reverie_simulator.wire import number_at
 
 CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"
@@ -70,3 +73,48 @@ def read_headers(headers: Mapping[str, str]) -> Headers | ApiError:
             "platform.claude.com/docs or try again without the header."
         )
     return Headers(betas=betas, api_key=key)
+
+
+# Rules that need the prompt's size: the window and the length of a reply.
+
+REQUEST_BYTES_MAX = 32 * 1024 * 1024
+LONG_WINDOW_TOKENS = 1_000_000
+
+
+def window_tokens(facts: ModelFacts, headers: Headers) -> int:
+    """The window of a request; a header widens that of some older models."""
+    widens = facts.family == "sonnet" and (4, 0) <= facts.version < (4, 6) and LONG_WINDOW_BETA in headers.betas
+    return LONG_WINDOW_TOKENS if widens else facts.window_tokens
+
+
+def check_window(prompt: SimulatedPrompt, body: JsonObject, window: int) -> str | None:
+    """Whether the prompt fits, and for older models whether the reply does too."""
+    used, reply = prompt.tokens, number_at(body, "max_tokens")
+    if used > window:
+        return f"prompt is too long: {used} tokens > {window} maximum"
+    if not prompt.facts.overflows_softly and used + reply > window:
+        return (
+            f"input length and `max_tokens` exceed context limit: {used} + {reply} > {window}, decrease input length "
+            "or `max_tokens` and try again"
+        )
+    return None
+
+
+# What the headers of a request switch on.
+
+
+@value
+class RequestFeatures:
+    """What the headers of a request switch on."""
+
+    context_management: bool = False
+    compaction: bool = False
+    cache_edits: bool = False
+    cache_scope: bool = False
+    """A mark may carry a `scope`; some clients of the provider send one."""
+    turn_settings: bool = False
+    """A system message may carry settings for the turns after it."""
+    threads: bool = False
+    """The provider holds the conversation between requests."""
+    tool_changes: bool = False
+    """Tools may be added and removed in mid-conversation."""

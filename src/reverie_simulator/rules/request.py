@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from reverie.messages.blocks import Json
 from reverie_simulator.rules.block_shapes import content_block, mark_shape
-from reverie_simulator.rules.features import RequestFeatures
+from reverie_simulator.rules.headers import RequestFeatures
 from reverie_simulator.rules.shape import (
     Fields,
     Required,

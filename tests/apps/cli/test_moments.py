@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from reverie.apps.cli.moments import read_moment
+from reverie.apps.cli.options import read_moment
 from tests.requirements import requirement
 
 NOW = datetime.fromisoformat("2026-11-16T14:30")

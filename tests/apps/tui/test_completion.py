@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.apps.tui.completion import Completion, complete, rank
-from reverie.apps.tui.files import list_project_files
+from reverie.apps.tui.completion import Completion, complete, list_project_files, rank
 from tests.requirements import requirement
 
 COMMANDS = [("help", "h"), ("compact", "c"), ("uncompact", "u"), ("context", "x")]

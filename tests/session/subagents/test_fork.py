@@ -13,7 +13,7 @@ from reverie.messages.entries import Entry, envelope_of
 from reverie.models.ports import Ending, Event, ForkSpec, Request, Retrying, TextDelta
 from reverie.session.subagents.fork import MARKER, PLACEHOLDER, ForkRecord, ForkStart, run_fork
 from reverie.settings import ExtractionSettings, NotesSettings
-from reverie_simulator.records import Record
+from reverie_simulator.simulation import Record
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, is_legal, results, told
 

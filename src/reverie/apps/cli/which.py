@@ -10,7 +10,7 @@ from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.memory import Memory
-    from reverie.session.agreed_settings import Agreed
+    from reverie.session.wiring import Agreed
     from reverie.settings.load import Configuration, SettingsFlags
 
 

@@ -22,10 +22,10 @@ from textual.worker import Worker
 
 from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
+from reverie.apps.tui.completion import list_project_files
 from reverie.apps.tui.control_characters import Unsteered
 from reverie.apps.tui.conversation import TerminalContext, TerminalSession, Wish
 from reverie.apps.tui.draw_pause import DrawPause
-from reverie.apps.tui.files import list_project_files
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
 from reverie.apps.tui.host import SlashCommand, is_command
 from reverie.apps.tui.keys import Keyed
@@ -40,8 +40,7 @@ from reverie.apps.tui.question import Asking
 from reverie.apps.tui.remember import remember
 from reverie.apps.tui.shell import ShellRuns
 from reverie.apps.tui.status_line import StatusLine
-from reverie.apps.tui.turns import Turns
-from reverie.apps.tui.waiting import Activity, Waiting
+from reverie.apps.tui.turns import Activity, Turns, Waiting
 from reverie.errors import Error
 from reverie.models.ports import Ending
 from reverie.permissions.approval import Approval, Question

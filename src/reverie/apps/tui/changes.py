@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import resources
 
 from reverie.apps.amounts import short_count
 from reverie.apps.compact_argument import FROM, UP_TO, read_compact_argument
-from reverie.apps.tui.export import as_markdown
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import PickerRow
-from reverie.apps.tui.pieces import AnswerPiece, ListingPiece, Note
+from reverie.apps.tui.pieces import AnswerPiece, Call, ListingPiece, Note, Piece, UserPiece
 from reverie.apps.tui.status_line import MODES
 from reverie.files import write_atomic
 
@@ -200,3 +200,31 @@ async def copy(host: Host, argument: str) -> None:  # noqa: ARG001
 async def leave(host: Host, argument: str) -> None:  # noqa: ARG001
     """End the program."""
     host.leave()
+
+
+# Writes a conversation as a Markdown document.
+
+
+def as_markdown(pieces: Iterable[Piece], *, title: str) -> str:
+    """What was said and done, readable without this program."""
+    blocks = [f"# {title}"]
+    for piece in pieces:
+        match piece:
+            case UserPiece(text):
+                blocks.append("\n".join(f"> {line}".rstrip() for line in text.split("\n")))
+            case AnswerPiece(text):
+                blocks.append(text.strip())
+            case Call():
+                line = f"- **{piece.name}** {piece.summary.removeprefix(piece.name).strip()}".rstrip()
+                body = piece.diff or ""
+                blocks.append(line + (f"\n\n{_fenced(body)}" if body else ""))
+            case _:
+                pass
+    return "\n\n".join(blocks) + "\n"
+
+
+def _fenced(diff: str) -> str:
+    fence = "```"
+    while fence in diff:
+        fence += "`"
+    return f"{fence}diff\n{diff.rstrip()}\n{fence}"

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from reverie.apps.tui import changes, inspections
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from reverie.apps.amounts import dollars, short_count
+from reverie.apps.rows import ContextReport, context_report
+from reverie.apps.tui import changes
 from reverie.apps.tui import rewind as rewinding
 from reverie.apps.tui.host import Host, SlashCommand
-from reverie.apps.tui.pieces import ListingPiece
+from reverie.apps.tui.pieces import ListingPiece, Picture
+from reverie.apps.tui.status_line import LEVEL_STYLES
+from reverie.models.tokens.usage import bill, totals
+from reverie.models.tokens.window import WindowBudget
 
 KEYS = (
     ("Enter", "send; during a turn words join it at its next step, commands run after it"),
@@ -32,6 +42,127 @@ TYPED = (
 )
 
 
+# Slash commands that only show something.
+
+ABSENT = {
+    "agents": "No agents can be called here; the model does all work itself.",
+    "tasks": "Nothing runs in the background.",
+    "hooks": "No hooks are set. They go into settings under `hooks`.",
+    "skills": "No skills were found. Each is a folder with a SKILL.md under .claude/skills or .reverie/skills.",
+    "mcp": "No servers are set. They go into .mcp.json.",
+}
+"""What is said when a session has nothing to tell."""
+
+
+async def context(host: Host, argument: str) -> None:  # noqa: ARG001
+    """The picture of the window."""
+    status = host.conversation.status
+    report = context_report(
+        host.conversation.entries, model=status.model or None, overrides=host.surroundings.overrides()
+    )
+    budget = host.surroundings.budget(report.model or "").using(report.tokens)
+    title = f"{report.model or 'no model yet'}: what the next request would hold"
+    host.show(Picture(title, window_picture(report, budget)))
+
+
+async def cost(host: Host, argument: str) -> None:  # noqa: ARG001
+    """What was spent: as the ledger has it, else as the transcript tells."""
+    rows = host.conversation.describe("cost")
+    if rows is None:
+        spent = totals(host.conversation.entries)
+        billed = bill(spent, host.surroundings.overrides())
+        rows = (("cost so far", dollars(billed.usd)),)
+    status = host.conversation.status
+    if status.cache_share is not None:
+        rows = (*rows, ("read from the cache", f"{status.cache_share:.0%} of all input"))
+    rows = (*rows, ("window", f"{short_count(status.used_tokens)} of {short_count(status.window_tokens)} tokens"))
+    host.show(ListingPiece("Cost of this session", rows))
+
+
+async def status(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Where everything lies and what does not work."""
+    conversation, around = host.conversation, host.surroundings
+    memory = conversation.memory
+    rows = [
+        ("session", conversation.id),
+        ("transcript", str(conversation.path)),
+        ("folder", str(around.directory)),
+        ("memory", f"off: {memory.off}" if memory.off else str(memory.directory)),
+        ("model", conversation.status.model),
+        ("version", around.version),
+    ]
+    if around.status_command:
+        rows.append(("status line", host.line_problem or around.status_command))
+    host.show(ListingPiece("Status", tuple(row for row in rows if row[1])))
+    for problem in memory.cautions():
+        host.say(problem, "warning")
+
+
+def described(subject: str) -> Callable[[Host, str], Awaitable[None]]:
+    """A command that lists what the session says of a subject."""
+
+    async def run(host: Host, argument: str) -> None:  # noqa: ARG001
+        rows = host.conversation.describe(subject)
+        if not rows:
+            host.say(ABSENT[subject])
+            return
+        host.show(ListingPiece(subject.upper() if subject == "mcp" else subject.capitalize(), rows))
+
+    return run
+
+
+# Draws what fills the window, for `/context`; the rows come from `apps.rows`.
+
+BAR = 40
+MOST_PARTS = 10
+MOST_BIGGEST = 5
+
+
+def window_picture(report: ContextReport, budget: WindowBudget) -> tuple[RenderableType, ...]:
+    """A gauge, what it is made of, and the heaviest single things."""
+    share = report.tokens / max(1, budget.effective_tokens)
+    gauge = _gauge(report.tokens, budget).append(f" {share:.0%}  {budget.level.value}")
+    facts = Text(
+        f"{short_count(report.tokens)} of {short_count(budget.effective_tokens)} tokens · compaction at "
+        f"{short_count(budget.compact_at_tokens)} · {report.messages} messages",
+        style="dim",
+    )
+    parts = Table.grid(padding=(0, 2, 0, 0))
+    parts.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
+    for width in (5, 4):
+        parts.add_column(justify="right", no_wrap=True, min_width=width)
+    parts.add_column(no_wrap=True, overflow="crop")
+    heaviest = max((part.tokens for part in report.parts), default=1)
+    for part in report.parts[:MOST_PARTS]:
+        bar = Text("█" * max(1, round(part.tokens / heaviest * BAR / 2)), style="cyan")
+        percent = f"{part.tokens / max(1, report.tokens):.0%}"
+        parts.add_row(Text(part.kind), short_count(part.tokens), percent, bar)
+    found: list[RenderableType] = [gauge, facts, Text(""), parts]
+    biggest = [big for big in report.biggest[:MOST_BIGGEST] if big.tokens]
+    if biggest:
+        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        table.add_column(justify="right", no_wrap=True, min_width=5)
+        table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+        for big in biggest:
+            table.add_row(short_count(big.tokens), Text(big.label))
+        found += [Text(""), Text("biggest", style="dim"), table]
+    return tuple(Padding(each, (0, 0, 0, 2)) for each in found)
+
+
+def _gauge(tokens: int, budget: WindowBudget) -> Text:
+    """A bar over all that can be used of the window, with a mark where compaction starts."""
+
+    def place(amount: int) -> int:
+        return min(BAR, round(amount / max(1, budget.effective_tokens) * BAR))
+
+    filled, mark = place(tokens), min(BAR - 1, place(budget.compact_at_tokens))
+    bar = Text().append("▕", style="dim")
+    for cell in range(BAR):
+        drawn = "█" if cell < filled else "┆" if cell == mark else "·"
+        bar.append(drawn, style=LEVEL_STYLES[budget.level] if cell < filled else "dim")
+    return bar.append("▏", style="dim")
+
+
 async def show_help(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
     """What can be typed."""
     rows = tuple((f"/{one.name} {one.argument}".rstrip(), one.help) for one in COMMANDS)
@@ -43,9 +174,9 @@ async def show_help(host: Host, argument: str) -> None:  # noqa: ARG001 - every 
 COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("help", "what can be typed here", show_help),
     SlashCommand("memory", "browse, edit, pin, forget and undo memories", changes.memory),
-    SlashCommand("context", "what fills the window, as a picture", inspections.context),
-    SlashCommand("cost", "what this session has cost", inspections.cost),
-    SlashCommand("status", "this session, its files, and what does not work", inspections.status),
+    SlashCommand("context", "what fills the window, as a picture", context),
+    SlashCommand("cost", "what this session has cost", cost),
+    SlashCommand("status", "this session, its files, and what does not work", status),
     SlashCommand("compact", "make room now", changes.compact, "[from|up_to [id]] [instructions]", True),
     SlashCommand("uncompact", "take the last compaction back", changes.uncompact, needs_rest=True),
     SlashCommand("snip", "leave the oldest messages out of what is sent", changes.snip, needs_rest=True),
@@ -57,11 +188,11 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("permissions", "the rules, or change the mode", changes.permissions, "[mode]"),
     SlashCommand("trust", "let what came with the project act, or not", changes.trust),
     SlashCommand("init", "let the model write AGENTS.md for this project", changes.init, needs_rest=True),
-    SlashCommand("agents", "agents that can be called", inspections.described("agents")),
+    SlashCommand("agents", "agents that can be called", described("agents")),
     SlashCommand("tasks", "work in the background; a name ends it", changes.tasks, argument="[NAME]"),
-    SlashCommand("hooks", "your scripts that run on events", inspections.described("hooks")),
-    SlashCommand("skills", "skills, each also a command", inspections.described("skills")),
-    SlashCommand("mcp", "servers that bring tools", inspections.described("mcp")),
+    SlashCommand("hooks", "your scripts that run on events", described("hooks")),
+    SlashCommand("skills", "skills, each also a command", described("skills")),
+    SlashCommand("mcp", "servers that bring tools", described("mcp")),
     SlashCommand("export", "write this conversation as Markdown", changes.write_export, "[file]"),
     SlashCommand("copy", "copy the last answer", changes.copy),
     SlashCommand("exit", "leave; the session can be resumed", changes.leave),

@@ -1,16 +1,23 @@
+""""""
+
 from __future__ import annotations
 
 import json
+import textwrap
+import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.files.trust import read_trust, write_answers
-from reverie.session.subagents.definitions.discover import list_agents
+from reverie.session.subagents.definitions.discover import agent_line, built_in, list_agents, listing_delta
 from reverie.settings import Declaration
+from reverie.settings.documents import givens_of_vendor
+from reverie.settings.schema import keys
+from reverie.settings.values import read
 from tests.requirements import requirement
-from tests.session.subagents.definitions.roles import places_at, write_role
+from tests.session.subagents.definitions.roles import places_at, role, write_role
 
 
 def declaration(source: str, **roles: dict[str, str]) -> Declaration:
@@ -188,3 +195,51 @@ def test_definitions_in_the_manner_of_real_ones_load(tmp_path: Path) -> None:
     assert "PROACTIVELY" in writer.description
     assert bare.description.endswith("reports path:line")
     assert bare.has_tool("Write")
+
+
+@requirement("agents:found:built-in")
+def test_every_built_in_role_has_a_prompt_and_is_without_fault() -> None:
+    for built in built_in():
+        assert len(built.prompt) > 100
+        assert built.problems == ()
+        assert built.source == "built-in"
+
+
+@requirement("agents:found:built-in")
+def test_what_the_status_line_role_writes_is_a_setting() -> None:
+    (role,) = (one for one in built_in() if one.name == "statusline-setup")
+    written = tomllib.loads(textwrap.dedent(role.prompt.partition("```toml\n")[2].partition("```")[0]))
+
+    assert read(keys()["status_line", "command"], written["status_line"]["command"]) == "sh ~/.reverie/status-line.sh"
+    assert [given.path for given in givens_of_vendor({"statusLine": {"type": "command", "command": "x"}}, str)] == [
+        ("status_line", "command")
+    ]
+
+
+ALL = role("name: all\ndescription: Does it all")
+SOME = role("name: some\ndescription: Does some\ntools: Read, Bash(read-only)")
+MOST = role("name: most\ndescription: Does most\ndisallowedTools: Edit")
+
+
+@requirement("agents:listing:attachment")
+def test_a_line_names_the_role_and_its_tools() -> None:
+    assert agent_line(ALL) == "- all: Does it all (Tools: *)"
+    assert agent_line(SOME) == "- some: Does some (Tools: Read, Bash(read-only))"
+    assert agent_line(MOST) == "- most: Does most (Tools: all but Edit)"
+
+
+@requirement("agents:listing:attachment")
+def test_only_what_changed_is_told() -> None:
+    first, told = listing_delta([ALL, SOME], {})
+    assert agent_line(ALL) in first
+    assert listing_delta([ALL, SOME], told) == ("", told)
+    second, told = listing_delta([ALL, MOST], told)
+    assert agent_line(MOST) in second
+    assert agent_line(ALL) not in second
+    assert "gone: some" in second
+    assert set(told) == {"all", "most"}
+
+
+@requirement("agents:listing:attachment")
+def test_a_long_description_is_cut() -> None:
+    assert len(agent_line(role(f"name: a\ndescription: {'word ' * 1000}"))) < 1_600

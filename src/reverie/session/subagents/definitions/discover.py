@@ -7,8 +7,10 @@ project counts only once the user has agreed to it; what cannot be read is named
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from reverie.errors import UserMistake
@@ -18,7 +20,6 @@ from reverie.extensions.plugins.plugin import Plugin
 from reverie.files import is_inside, read_small
 from reverie.files.places import Places
 from reverie.files.trust import TrustAnswers, TrustPart
-from reverie.session.subagents.definitions.built_in import built_in
 from reverie.session.subagents.definitions.definition import Definition, definition_of, page_of_json, part_of
 from reverie.settings import Declaration
 from reverie.values import value
@@ -150,3 +151,57 @@ def _of_declaration(declaration: Declaration) -> Iterator[Definition | str]:
             continue
         # A declaration of the project is here only because the user trusts it already (`settings`).
         yield definition_of(page_of_json(name, fields), source=declaration.source, place=place)
+
+
+# The roles that we bring: files like everybody else's, in `prompts/`.
+
+_NAMES = ("general-purpose", "explore", "plan", "reverie-guide", "statusline-setup")
+
+
+@cache
+def built_in() -> tuple[Definition, ...]:
+    """All of them, in a fixed order."""
+    folder = files("reverie.session.subagents.definitions") / "prompts"
+    found = []
+    for name in _NAMES:
+        page = read_page((folder / f"{name}.md").read_text(encoding="utf-8"))
+        definition = definition_of(page, source="built-in", place="built in")
+        assert isinstance(definition, Definition), definition
+        found.append(definition)
+    return tuple(found)
+
+
+# What the main model is told of roles: a line each, in an attachment, so that the tool description never changes.
+
+MAX_DESCRIPTION_CHARS = 1_536
+
+
+def agent_line(definition: Definition) -> str:
+    """One role in the list."""
+    description = definition.description
+    if len(description) > MAX_DESCRIPTION_CHARS:
+        description = f"{description[: MAX_DESCRIPTION_CHARS - 1]}…"
+    return f"- {definition.name}: {description} (Tools: {_tools(definition)})"
+
+
+def listing_delta(definitions: Iterable[Definition], told: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """What to say of the roles that changed, and all lines by name as they stand then; no text when none did.
+
+    `told` are the lines by name that the conversation holds already.
+    """
+    lines = {one.name: agent_line(one) for one in definitions}
+    new = [line for name, line in lines.items() if told.get(name) != line]
+    gone = [name for name in told if name not in lines]
+    parts = []
+    if new:
+        opening = "These further agent types can be named" if told else "These agent types can be named"
+        parts.append("\n".join([f"{opening} as `subagent_type` of the Agent tool:", *new]))
+    if gone:
+        parts.append(f"These agent types are gone: {', '.join(gone)}.")
+    return "\n".join(parts), lines
+
+
+def _tools(definition: Definition) -> str:
+    if definition.tools is not None:
+        return ", ".join(definition.tools) or "none"
+    return f"all but {', '.join(definition.disallowed)}" if definition.disallowed else "*"
