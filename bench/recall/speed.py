@@ -90,7 +90,7 @@ def measure_speed(models: Path, *, quick: bool) -> dict[str, object]:
     indexing = []
     for number, size in enumerate(SIZES[: 2 if quick else 3]):
         with tempfile.TemporaryDirectory(prefix="bench-speed-") as folder:
-            path = Path(folder) / "search.db"
+            path = Path(folder) / "index.db"
             indexing.append(f"{size:>8,}  {_build(path, size, sentences)}")
             ways = ["fts5", "words"]
             if stand_in is not None:

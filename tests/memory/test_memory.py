@@ -650,10 +650,22 @@ print(kept.path, memory.log()[0].commit is not None)
     assert paths(Memory(place).recall(QUESTION)) == ["project_kiwi_server.md"]
 
 
+@requirement("recall:derived")
+def test_a_rebuilt_index_is_told_once(memory: Memory) -> None:
+    memory.save(**KIWI)
+    memory.close()
+    (memory.scope.folder.search_index / "index.db").write_bytes(b"this is no database" * 500)
+
+    for told in (1, 0):
+        with Memory(memory.directory) as again:
+            assert paths(again.recall(QUESTION)) == ["project_kiwi_server.md"]
+            assert sum("was rebuilt" in caution for caution in again.cautions()) == told
+
+
 @requirement("store:disk:clear-error")
 def test_an_index_that_fails_meanwhile_is_made_elsewhere(memory: Memory) -> None:
     memory.save(**KIWI)
-    with closing(sqlite3.connect(memory.scope.folder.search_index / "topics.db")) as other:
+    with closing(sqlite3.connect(memory.scope.folder.search_index / "index.db")) as other:
         other.execute("DROP TABLE topics")
     (memory.directory / "mango.md").write_text("# Mango queue\n\nThe mango queue is nightly.\n", encoding="utf-8")
 

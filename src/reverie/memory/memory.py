@@ -734,9 +734,11 @@ class Memory:
         return (file for folder in folders for file in list_session_files(folder.directory))
 
     def cautions(self) -> tuple[str, ...]:
-        """Warnings about edits that were found while this memory was open."""
+        """Warnings about what was found while this memory was open: damage, secrets in files that others edited."""
+        why = self.index.rebuilt
+        rebuilt = (f"the search index of {self.directory} could not be used and was rebuilt: {why}",) if why else ()
         if self._store is None:
-            return ()
+            return rebuilt
         found, recovered = self._store.held, self._store.history.recovered
         damage = (f"the history of {self.directory} was damaged: {recovered}",) if recovered else ()
         held = tuple(
@@ -750,7 +752,7 @@ class Memory:
             for each in self.index.unreadable()
             if each.is_secret and each.path not in found
         )
-        return (*damage, *held, *committed)
+        return (*rebuilt, *damage, *held, *committed)
 
     def problems(self) -> tuple[Problem, ...]:
         """Problems of the directory, and how to fix them."""

@@ -108,7 +108,7 @@ def test_a_lost_or_damaged_index_is_built_anew(tmp_path: Path) -> None:
     first.sweep()
     first.close()
     names = sorted(path.name for path in (tmp_path / ".index").iterdir() if path.suffix == ".db")
-    assert names == ["search.db", "topics.db"]
+    assert names == ["index.db"]
 
     for name in names:
         for content in (None, b"this is no database" * 100):
@@ -120,6 +120,20 @@ def test_a_lost_or_damaged_index_is_built_anew(tmp_path: Path) -> None:
             again.sweep()
             assert keys(again, "kiwi server port") == ["a.md"], (name, content)
             again.close()
+
+
+@requirement("recall:derived")
+def test_the_files_of_the_version_before_make_way_for_one(tmp_path: Path) -> None:
+    write(tmp_path / "a.md", "The kiwi server listens on port 8099.\n")
+    (tmp_path / ".index").mkdir()
+    for name in ("topics.db", "search.db", "search.db-wal"):
+        (tmp_path / ".index" / name).write_bytes(b"of the version before")
+    indexed = folder(tmp_path)
+    indexed.sweep()
+
+    assert keys(indexed, "kiwi server port") == ["a.md"]
+    assert indexed.rebuilt is None
+    assert {path.name for path in (tmp_path / ".index").iterdir()} <= {"index.db", "index.db-wal", "index.db-shm"}
 
 
 @requirement("recall:derived")

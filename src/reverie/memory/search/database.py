@@ -1,57 +1,28 @@
-"""The index file: SQLite with FTS5, derived from the documents and safe to delete at any time.
+"""The search tables of the index: the incremental update, and the reads that ranking needs.
 
-Owns the schema, the incremental update and the reads that ranking needs; a damaged or older file is replaced by an
-empty one, and `known()` then tells the caller to index everything again. Several processes may use it at once.
+The file, its schema and its recovery are `index_file.py`'s. After a recovery `known()` is empty, which tells the caller
+to index everything again.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from reverie.memory.search.analyze import Analysed, analyse, terms
 from reverie.memory.search.document import Known, SearchDocument
+from reverie.memory.search.index_file import FIELDS, IndexFile
 from reverie.values import value
 
-SCHEMA_VERSION = 4
-FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
 FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 1.0)
 """How much one occurrence counts: a word in the name says more about a file than a word in its text."""
 LINE_FIELDS = ("title", "summary", "anchors", "situation")
 """The fields of the first lines of a document's text; the body's passages follow, a line each."""
-_BUSY_SECONDS = 10.0
-_MAPPED_BYTES = 64 * 2**20
-"""Pages are read from memory instead of by one system call each; beyond this size the usual way is taken, as what is
-mapped counts as memory of the process."""
-_CACHE_KIB = 16 * 2**10
 _MOST_VALUES = 500
 _SHORTEST_CORRECTED = 4
 """Shorter words have too many neighbours to guess what was meant."""
 
-_SCHEMA = f"""
-CREATE TABLE documents(
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, grp TEXT, pos INTEGER NOT NULL, kind TEXT, observed INTEGER,
-  mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, digest BLOB NOT NULL, uses INTEGER NOT NULL,
-  length INTEGER NOT NULL, passages INTEGER NOT NULL, asking REAL NOT NULL, personal REAL NOT NULL,
-  has_time INTEGER NOT NULL, about TEXT NOT NULL, text TEXT NOT NULL);
-CREATE INDEX by_group ON documents(grp, pos) WHERE grp IS NOT NULL;
-CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='', tokenize="unicode61 remove_diacritics 0");
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row');
-CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
-CREATE VIRTUAL TABLE spellings USING fts5(word, content='words', content_rowid='id', tokenize='trigram');
-CREATE TRIGGER word_added AFTER INSERT ON words BEGIN
-  INSERT INTO spellings(rowid, word) VALUES (new.id, new.word); END;
-CREATE TABLE subjects(term TEXT PRIMARY KEY, documents INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE totals(documents INTEGER NOT NULL, length INTEGER NOT NULL, passages INTEGER NOT NULL);
-INSERT INTO totals VALUES (0, 0, 0);
-CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
-  PRIMARY KEY (document, part)) WITHOUT ROWID;
-CREATE TABLE sentences(document INTEGER PRIMARY KEY, vectors BLOB NOT NULL, lengths BLOB NOT NULL);
-PRAGMA user_version = {SCHEMA_VERSION};
-"""
 # Only names that stand in this file are put into statements; values are always bound.
 # ruff: noqa: S608
 _COLUMNS = ", ".join(
@@ -113,31 +84,27 @@ class IndexTotals:
 
 
 class Database:
-    """One open index file."""
+    """The search tables of an open index file."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._connection = self._connect()
-        except sqlite3.DatabaseError as error:
-            if _is_busy(error):
-                raise
-            self._connection = self._start_anew()
+    def __init__(self, file: IndexFile) -> None:
+        self.file = file
+        self._connection = file.connection
         self._frequencies: dict[str, tuple[int, int]] = {}
         self._frequencies_of = -1
-        self._version_read: int | None = None
-        """While nothing can change it."""
-
-    def close(self) -> None:
-        self._connection.close()
 
     def version(self) -> int:
-        """A number that changes whenever any process changed the index."""
-        if self._version_read is not None:
-            return self._version_read
-        changed_by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        return changed_by_others * 1_000_003 + self._connection.total_changes
+        """A number that changes whenever any process changed what a query can find."""
+        changes: int = self._connection.execute("SELECT changes FROM totals").fetchone()[0]
+        return changes
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let all reads inside see one state of the index, under one lock."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
 
     def known(self) -> dict[str, Known]:
         """Every document's key with what tells whether its file changed."""
@@ -146,7 +113,7 @@ class Database:
 
     def update(self, changed: Iterable[SearchDocument], removed: Iterable[str]) -> None:
         """Put the changed documents in place of their old state and drop the removed ones, in one transaction."""
-        with self._writing():
+        with self._changing():
             for key in removed:
                 self._drop(key)
             words: set[str] = set()
@@ -224,7 +191,7 @@ class Database:
         self, vectors: Mapping[str, Sequence[tuple[int, bytes]]], sentences: Mapping[str, tuple[bytes, bytes]]
     ) -> None:
         """Store the vectors of documents: key → (part, bytes), and key → what `pack_sentences` made of it."""
-        with self._writing():
+        with self._changing():
             for key, parts in vectors.items():
                 found = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
                 if found is None:
@@ -246,60 +213,11 @@ class Database:
         sql = f"SELECT document, vectors, lengths FROM sentences WHERE document IN ({_marks(ids)}) ORDER BY document"
         return self._connection.execute(sql, list(ids)).fetchall()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
-            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version == SCHEMA_VERSION:
-                connection.execute("SELECT documents FROM totals").fetchone()
-                return connection
-            connection.execute("BEGIN IMMEDIATE")
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version == SCHEMA_VERSION:
-                connection.execute("COMMIT")
-                return connection
-            if version != 0 or connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                connection.execute("ROLLBACK")
-                raise sqlite3.DatabaseError(f"the index has schema {version}, this program writes {SCHEMA_VERSION}")
-            for statement in _statements(_SCHEMA):
-                connection.execute(statement)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _start_anew(self) -> sqlite3.Connection:
-        for ending in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                Path(f"{self._path}{ending}").unlink()
-        return self._connect()
-
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Let all reads inside see one state of the index, under one lock."""
-        self._connection.execute("BEGIN")
-        try:
-            self._version_read = self.version()
+    def _changing(self) -> Iterator[None]:
+        with self.file.writing():
             yield
-        finally:
-            self._version_read = None
-            self._connection.execute("COMMIT")
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:  # a full disk ends one by itself
-                self._connection.execute("ROLLBACK")
-            raise
+            self._connection.execute("UPDATE totals SET changes = changes + 1")
 
     def _drop(self, key: str) -> None:
         row = self._connection.execute(
@@ -403,16 +321,3 @@ def _columns(text: str, about: str) -> tuple[str, ...]:
 
 
 _LINE_END, _JOINED_END = "\n", " \n "
-
-
-def _statements(script: str) -> Iterator[str]:
-    statement = ""
-    for line in script.strip().splitlines():
-        statement += f"{line}\n"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-def _is_busy(error: sqlite3.DatabaseError) -> bool:
-    return isinstance(error, sqlite3.OperationalError) and "lock" in str(error)

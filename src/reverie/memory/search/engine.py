@@ -16,6 +16,7 @@ from reverie.memory.search.analyze import QueryText, analyse_query, is_weak, syn
 from reverie.memory.search.database import Database, DocumentRow
 from reverie.memory.search.document import Known, Query, Reasons, SearchDocument
 from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Candidate, WeighedQuery, measure
+from reverie.memory.search.index_file import IndexFile
 from reverie.memory.search.rank import (
     PRIOR_WEIGHTS,
     TITLED_WEIGHT,
@@ -57,7 +58,8 @@ class SearchIndex:
     """An index over documents, in one file."""
 
     def __init__(self, path: Path, embedder: Embeds | None = None) -> None:
-        self._database = Database(path)
+        self.file = IndexFile(path)
+        self._database = Database(self.file)
         self._embedder = embedder
         self._table: VectorTable | None = None
         self._table_of = -1
@@ -66,7 +68,7 @@ class SearchIndex:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._database.close()
+        self.file.close()
 
     def __enter__(self) -> Self:
         return self

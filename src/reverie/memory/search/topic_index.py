@@ -1,7 +1,7 @@
 """One memory directory as recall sees it: what its files say, beside the search index and in step with the disk.
 
-A sweep looks at every file (one `stat` each), reads those that look different and brings both indexes up to date, so
-an edit by any program is found. Everything here is derived, lies under `.index/` and may be deleted at any time.
+A sweep looks at every file (one `stat` each), reads those that look different and brings the index up to date, so
+an edit by any program is found. Everything here is derived, lies in `.index/index.db` and may be deleted at any time.
 Committing edits by others is `topic_store.py` of `store`; ranking is `engine.py`.
 """
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
+from reverie.memory.search.index_file import INDEX_FILE
 from reverie.memory.store.tracked import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.store.usage_log import UseCounts
 from reverie.memory.topics.vetted import Vetted
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from reverie.memory.topics.situations import When
     from reverie.memory.topics.value import Topic
 
-_TOPICS_FILE = "topics.db"
-_SEARCH_FILE = "search.db"
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 _LAST_LATIN = "\u024f"
@@ -52,6 +51,8 @@ class IndexedFolder:
 
     vetted: Vetted
     """What a store of this directory has just looked at itself."""
+    rebuilt: str | None
+    """Why the index was built anew, where it was damaged or of another version."""
     has_news: bool
     """Whether a sweep found edits that nobody told of; whoever commits them sets it back."""
 
@@ -59,6 +60,7 @@ class IndexedFolder:
         self.folder = folder
         self.vetted = Vetted()
         self.has_news = False
+        self.rebuilt = None
         self._uses = UseCounts(folder)
         self._inode = 0
         self._embedder = embedder
@@ -79,7 +81,7 @@ class IndexedFolder:
         return time.monotonic() - self._swept
 
     def sweep(self) -> tuple[str, ...]:
-        """Bring the indexes up to the files on disk; return the paths whose contents differed."""
+        """Bring the index up to the files on disk; return the paths whose contents differed."""
         started = time.monotonic()
         # Outside the lock: looking at ten thousand files takes longer than answering a query.
         listed = list_tracked(self.folder)
@@ -112,7 +114,7 @@ class IndexedFolder:
     def renew(self) -> None:
         """Let go of files that another process has replaced, as an erasure does; the next sweep fills the new ones."""
         with self._lock:
-            if self._parts is None or self._scratch is not None or _inode_of(self._place / _SEARCH_FILE) == self._inode:
+            if self._parts is None or self._scratch is not None or _inode_of(self._place / INDEX_FILE) == self._inode:
                 return
             self._let_go()
             self._swept = float("-inf")
@@ -124,7 +126,7 @@ class IndexedFolder:
             self._beside.start()
 
     def refresh(self, paths: Iterable[str]) -> None:
-        """Bring the indexes up to date for files that are known to have changed."""
+        """Bring the index up to date for files that are known to have changed."""
         with self._lock:
             if not self._exists():
                 return
@@ -150,7 +152,7 @@ class IndexedFolder:
             if self._meaning is None:
                 from reverie.memory.search.engine import SearchIndex
 
-                self._meaning = SearchIndex(self._place / _SEARCH_FILE, embedder)
+                self._meaning = SearchIndex(self._place / INDEX_FILE, embedder)
             return self._meaning.search(query)
 
     def sharing(self, text: str, limit: int) -> list[str]:
@@ -226,8 +228,9 @@ class IndexedFolder:
                     path.unlink()
 
     def _let_go(self) -> None:
-        for part in (*(self._parts or ()), *([self._meaning] if self._meaning else ())):
-            part.close()
+        for index in (self._parts and self._parts[1], self._meaning):
+            if index is not None:
+                index.close()
         if self._scratch is not None:
             self._scratch.cleanup()
         self._parts = self._meaning = self._scratch = self._listed = None
@@ -278,9 +281,10 @@ class IndexedFolder:
                 rows.append(_row(path, looks, digest, content, self.vetted.get(path, content)))
         dropped = [*gone, *(row.path for row in rows if row.topic is None)]
         documents = [document_of(row.topic, *row.looks[:2]) for row in rows if row.topic is not None]
-        if documents or dropped:
-            self._search.update(documents, dropped)
-        self._table.update(rows, touched, gone)
+        with self._search.file.writing():
+            if documents or dropped:
+                self._search.update(documents, dropped)
+            self._table.update(rows, touched, gone)
         return (*(row.path for row in rows), *gone), is_doubtful
 
     def _embed(self, paths: Sequence[str], embedder: Embeds) -> None:
@@ -318,15 +322,14 @@ class IndexedFolder:
         from reverie.memory.search.topic_table import TopicTable
 
         write_folder(place)
-        table = TopicTable(place / _TOPICS_FILE)
-        search = SearchIndex(place / _SEARCH_FILE)
-        _agree(table, search)
-        self._inode = _inode_of(place / _SEARCH_FILE)
-        return table, search
+        search = SearchIndex(place / INDEX_FILE)
+        self.rebuilt = self.rebuilt or search.file.rebuilt
+        self._inode = _inode_of(place / INDEX_FILE)
+        return TopicTable(search.file), search
 
 
 def is_indexed(path: str) -> bool:
-    """Whether a file has a place in the indexes: a topic whose name is text. `doctor.py` names the others."""
+    """Whether a file has a place in the index: a topic whose name is text. `doctor.py` names the others."""
     if not is_topic_path(path):
         return False
     try:
@@ -370,16 +373,6 @@ def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> SearchDocumen
         mtime_ns=mtime_ns,
         size=size,
     )
-
-
-def _agree(table: TopicTable, search: SearchIndex) -> None:
-    """Forget what only one of the two indexes holds: the other was lost or cut off, and a sweep reads it again."""
-    if len(search) == len(table):
-        return
-    searched, held = set(search.known()), set(table.looks()) - {each.path for each in table.unreadable()}
-    table.note_swept(b"")
-    search.update((), sorted(searched - held))
-    table.update((), (), held - searched)
 
 
 def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic | None) -> TopicRow:

@@ -1,42 +1,26 @@
-"""What recall needs of every topic, in one SQLite file: how its file looked, what it says, when it applies.
+"""The topics in the index: how each file looked, what it says, when it applies.
 
-Derived from the files and safe to delete; a file that is no database is replaced by an empty one. Several processes may
-use it at once. When a topic is put in is decided by `topic_index.py`.
+The file and its schema are `index_file.py`'s. When a topic is put in is decided by `topic_index.py`.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TypeAlias
 
-from reverie.errors import Unavailable
+from reverie.memory.search.index_file import IndexFile
 from reverie.memory.search.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
 from reverie.memory.topics.filenames import path_key
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.value import Topic
 from reverie.values import value
 
-_VERSION = 2
 _ASKED_AT_ONCE = 500
 """SQLite takes about a thousand values in one question."""
-_SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS topics(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-  ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, day INTEGER,
-  head TEXT NOT NULL, body TEXT NOT NULL, body_key INTEGER, problem TEXT);
-CREATE TABLE IF NOT EXISTS swept(fingerprint BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS by_looks ON topics(path, mtime_ns, size, ctime_ns);
-CREATE INDEX IF NOT EXISTS by_name ON topics(name_key) WHERE name_key IS NOT NULL;
-CREATE INDEX IF NOT EXISTS by_problem ON topics(problem) WHERE problem IS NOT NULL;
-CREATE INDEX IF NOT EXISTS by_body ON topics(body_key) WHERE body_key IS NOT NULL;
-CREATE INDEX IF NOT EXISTS by_situation ON topics(day DESC, path, situation) WHERE situation IS NOT NULL;
-PRAGMA user_version = {_VERSION};
-"""
 _READ = "SELECT path, fields, head, body, mtime_ns FROM topics WHERE fields IS NOT NULL"
 
 Looks: TypeAlias = tuple[int, int, int]
@@ -84,14 +68,12 @@ class TopicRow:
 
 
 class TopicTable:
-    """One open file."""
+    """The table of an open index file."""
 
-    def __init__(self, path: Path) -> None:
-        self._database = _connected(path)
+    def __init__(self, file: IndexFile) -> None:
+        self._file = file
+        self._database = file.connection
         self._known: tuple[int, tuple[int, dict[When, tuple[str, ...]]]] | None = None
-
-    def close(self) -> None:
-        self._database.close()
 
     def swept(self) -> bytes:
         """The fingerprint of the directory that these rows stand for; empty when they may not stand for all of it."""
@@ -100,7 +82,7 @@ class TopicTable:
 
     def note_swept(self, fingerprint: bytes) -> None:
         """Note that the rows stand for a directory which looks like this."""
-        with self._database:
+        with self._file.writing():
             self._database.execute("DELETE FROM swept")
             self._database.execute("INSERT INTO swept VALUES (?)", (fingerprint,))
 
@@ -118,7 +100,7 @@ class TopicTable:
 
     def update(self, rows: Iterable[TopicRow], touched: Iterable[tuple[str, Looks]], gone: Iterable[str]) -> None:
         """Put rows in place of their old state; files that were only touched keep theirs."""
-        with self._database:
+        with self._file.writing():
             self._database.executemany(
                 "UPDATE topics SET mtime_ns = ?, size = ?, ctime_ns = ? WHERE path = ?",
                 [(*looks, path) for path, looks in touched],
@@ -174,7 +156,7 @@ class TopicTable:
     def _counted(self) -> tuple[int, dict[When, tuple[str, ...]]]:
         """What every query asks for, read once per state of the table."""
         database = self._database
-        version = database.execute("PRAGMA data_version").fetchone()[0] * 1_000_003 + database.total_changes
+        version = self._file.version()
         if self._known is None or self._known[0] != version:
             every: int = database.execute("SELECT count(*) FROM topics").fetchone()[0]
             damaged: int = database.execute("SELECT count(*) FROM topics WHERE problem IS NOT NULL").fetchone()[0]
@@ -216,24 +198,3 @@ def _indexed(path: str, fields: str, head: str, body: str, mtime_ns: int) -> Ind
 
 def _marks(values: Sequence[str]) -> str:
     return ",".join("?" * len(values))
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
-    try:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
-        if database.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            database.executescript(
-                f"BEGIN IMMEDIATE; DROP TABLE IF EXISTS topics; DROP TABLE IF EXISTS swept; {_SCHEMA} COMMIT"
-            )
-        database.execute("SELECT count(*) FROM topics").fetchone()
-    except sqlite3.OperationalError as problem:
-        database.close()
-        raise Unavailable(f"the index {path} cannot be used ({problem}); free some space and try again") from problem
-    except sqlite3.DatabaseError:
-        database.close()
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{path}{ending}").unlink(missing_ok=True)
-        return _connected(path)
-    return database

@@ -1,0 +1,154 @@
+"""The index file of one memory directory, `index.db`: one schema, one version, one way back from damage.
+
+SQLite with FTS5. Everything in it is derived from the topic files and safe to delete at any time: a damaged or older
+file is replaced by an empty one, which the next sweep fills. `topic_table.py` reads and writes what topics say,
+`database.py` what ranking needs. Several processes may use it at once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+INDEX_FILE = "index.db"
+SCHEMA_VERSION = 5
+FORMER_FILES = ("topics.db", "search.db")
+"""What versions before this one wrote beside it; removed when the index is opened."""
+FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
+_ENDINGS = ("", "-wal", "-shm")
+_BUSY_SECONDS = 10.0
+_MAPPED_BYTES = 64 * 2**20
+"""Pages are read from memory instead of by one system call each; beyond this size the usual way is taken, as what is
+mapped counts as memory of the process."""
+_CACHE_KIB = 16 * 2**10
+# Only names that stand in this file are put into statements.
+# ruff: noqa: S608
+
+_SCHEMA = f"""
+CREATE TABLE topics(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, day INTEGER,
+  head TEXT NOT NULL, body TEXT NOT NULL, body_key INTEGER, problem TEXT);
+CREATE TABLE swept(fingerprint BLOB NOT NULL);
+CREATE INDEX by_looks ON topics(path, mtime_ns, size, ctime_ns);
+CREATE INDEX by_name ON topics(name_key) WHERE name_key IS NOT NULL;
+CREATE INDEX by_problem ON topics(problem) WHERE problem IS NOT NULL;
+CREATE INDEX by_body ON topics(body_key) WHERE body_key IS NOT NULL;
+CREATE INDEX by_situation ON topics(day DESC, path, situation) WHERE situation IS NOT NULL;
+CREATE TABLE documents(
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, grp TEXT, pos INTEGER NOT NULL, kind TEXT, observed INTEGER,
+  mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, digest BLOB NOT NULL, uses INTEGER NOT NULL,
+  length INTEGER NOT NULL, passages INTEGER NOT NULL, asking REAL NOT NULL, personal REAL NOT NULL,
+  has_time INTEGER NOT NULL, about TEXT NOT NULL, text TEXT NOT NULL);
+CREATE INDEX by_group ON documents(grp, pos) WHERE grp IS NOT NULL;
+CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='', tokenize="unicode61 remove_diacritics 0");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row');
+CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
+CREATE VIRTUAL TABLE spellings USING fts5(word, content='words', content_rowid='id', tokenize='trigram');
+CREATE TRIGGER word_added AFTER INSERT ON words BEGIN
+  INSERT INTO spellings(rowid, word) VALUES (new.id, new.word); END;
+CREATE TABLE subjects(term TEXT PRIMARY KEY, documents INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE totals(documents INTEGER NOT NULL, length INTEGER NOT NULL, passages INTEGER NOT NULL,
+  changes INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0, 0, 0);
+CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
+  PRIMARY KEY (document, part)) WITHOUT ROWID;
+CREATE TABLE sentences(document INTEGER PRIMARY KEY, vectors BLOB NOT NULL, lengths BLOB NOT NULL);
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+
+
+class IndexFile:
+    """One open index file."""
+
+    connection: sqlite3.Connection
+    rebuilt: str | None
+    """Why the file that stood here was replaced by an empty one."""
+
+    def __init__(self, path: Path) -> None:
+        self.rebuilt = None
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.connection = self._connect()
+        except sqlite3.DatabaseError as problem:
+            if not _is_damage(problem):
+                raise
+            self.rebuilt = str(problem)
+            for ending in _ENDINGS:
+                Path(f"{path}{ending}").unlink(missing_ok=True)
+            self.connection = self._connect()
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def version(self) -> int:
+        """A number that changes whenever any process changed the index."""
+        changed_by_others: int = self.connection.execute("PRAGMA data_version").fetchone()[0]
+        return changed_by_others * 1_000_003 + self.connection.total_changes
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction: other processes see all of it or nothing. Inside another it is a part of that."""
+        is_inside = bool(self.connection.in_transaction)
+        if is_inside:
+            yield
+            return
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:  # a full disk ends one by itself
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            if _schema_of(connection) != SCHEMA_VERSION:
+                self._create(connection)
+            connection.execute("SELECT documents FROM totals").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        """Write the schema, unless another process just did; raises `DatabaseError` for one of another version."""
+        connection.execute("BEGIN IMMEDIATE")
+        version = _schema_of(connection)
+        if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            for statement in _statements(_SCHEMA):
+                connection.execute(statement)
+        elif version != SCHEMA_VERSION:
+            raise sqlite3.DatabaseError(f"it has schema {version}, this program writes {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+        for name in FORMER_FILES:
+            for ending in _ENDINGS:
+                with suppress(OSError):
+                    self._path.with_name(f"{name}{ending}").unlink()
+
+
+def _is_damage(problem: sqlite3.DatabaseError) -> bool:
+    """Whether the file itself is at fault, and not a lock, a full disk or a directory that may only be read."""
+    return not isinstance(problem, sqlite3.OperationalError) or "no such table" in str(problem)
+
+
+def _schema_of(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.strip().splitlines():
+        statement += f"{line}\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
