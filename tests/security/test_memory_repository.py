@@ -37,6 +37,15 @@ def evil(tmp_path: Path) -> tuple[str, Path]:
     return str(program), mark
 
 
+def make_loose(git: Path, scratch: Path) -> None:
+    """Take every object out of its pack, so that one of them can be removed."""
+    for pack_file in list((git / "objects" / "pack").glob("*.pack")):
+        aside = pack_file.rename(scratch / pack_file.name)
+        pack_file.with_suffix(".idx").unlink()
+        with aside.open("rb") as stream:
+            subprocess.run(["git", "unpack-objects", "-q"], cwd=git.parent, stdin=stream, check=True)
+
+
 def configured(program: str, hooks: Path) -> str:
     return f"""
 [core]
@@ -97,6 +106,7 @@ def test_nothing_that_a_memory_configures_is_run(memory: Memory, tmp_path: Path)
     (git / "info" / "attributes").write_text("*.md diff=evil filter=evil merge=evil\n", encoding="utf-8")
     ask = ["git", "rev-parse", "HEAD:project_topic_1.md"]
     named = subprocess.run(ask, cwd=memory.directory, capture_output=True, text=True, check=True).stdout.strip()
+    make_loose(git, tmp_path)
     (git / "config").write_text(configured(program, hooks), encoding="utf-8")
     # Git fetches what is missing, by a program that the repository names.
     (git / "objects" / named[:2] / named[2:]).unlink()

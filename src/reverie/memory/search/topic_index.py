@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from reverie.memory.search.features import Candidate
     from reverie.memory.search.topic_table import Indexed, Looks, TopicRow, TopicTable, UnreadableTopic
     from reverie.memory.search.vectors import Embeds
-    from reverie.memory.store.git.entries import Seen
+    from reverie.memory.store.tracked import Seen
     from reverie.memory.topics.situations import When
     from reverie.memory.topics.value import Topic
 

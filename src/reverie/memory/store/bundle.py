@@ -21,7 +21,7 @@ from reverie.memory.store.change import Change
 from reverie.memory.store.erased_sentences import remember_erased, said
 from reverie.memory.store.git.program import Git
 from reverie.memory.store.git.reading import read_blobs, read_tree
-from reverie.memory.store.history import History, Pending
+from reverie.memory.store.history import History
 from reverie.memory.store.tombstones import Tombstone, add_tombstones, parse_tombstones, tombstone_rows
 from reverie.memory.store.tracked import INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.store.writer import Writer, conflict_path, merged_bytes
@@ -97,7 +97,7 @@ def import_bundle(
         allow(told, _all_contents(git))
         history.git.run("bundle", "unbundle", str(bundle))
     if not any(path != INDEX_FILE for path in history.entries) and history.head is None:
-        history.write_pending(Pending(head, None))
+        history.write_pending(head)
         writer.recover()
         list(writer.commit_found(0))
         imported = Imported(head, tuple(theirs), ())

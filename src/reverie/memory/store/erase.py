@@ -16,7 +16,6 @@ from reverie.files import append_lines, flush
 from reverie.memory.store.bundle import EXPORTS
 from reverie.memory.store.change import Change, without_quotes
 from reverie.memory.store.erased_sentences import remember_erased, said, sentences
-from reverie.memory.store.git.entries import entry_oid
 from reverie.memory.store.git.reading import read_blobs
 from reverie.memory.store.git.rewrite import RewriteRules, list_remotes, move_references, object_names, write_rewritten
 from reverie.memory.store.history import History, blob_id
@@ -69,7 +68,7 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> ErasureR
     history.reload()
     _write_index_files(writer)
     left = {oid.hex() for oid in versions} & object_names(history.git)
-    kept_by = tuple(held for held, entry in history.entries.items() if entry_oid(entry).hex() in left)
+    kept_by = tuple(held for held, entry in history.entries.items() if entry.oid.hex() in left)
     redacted = write_redacted(redact, needles)
     return ErasureResult(
         replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(left)
@@ -83,7 +82,7 @@ def _titles(versions: Mapping[bytes, bytes]) -> set[str]:
 
 def _write_index_files(writer: Writer) -> None:
     """Bring index files to what the rewritten history holds: a person may have quoted the topic in one."""
-    held = {path: entry_oid(entry) for path, entry in writer.history.entries.items() if path.endswith(INDEX_FILE)}
+    held = {path: entry.oid for path, entry in writer.history.entries.items() if path.endswith(INDEX_FILE)}
     contents = read_blobs(writer.history.git, held.values())
     files = {path: contents[oid] for path, oid in held.items() if writer.tree.read(path) != contents[oid]}
     flush(writer.tree.write_drafts(files))

@@ -1,82 +1,62 @@
 """Git history of a memory directory: reads the last commit and writes the next, one per change.
 
-It keeps, beside git's own files, a note which commit the index file belongs to, and a record of a commit under way,
-from which a killed writer's work is finished. Reading the past is `past.py`; the files on disk are `worktree.py`;
-whoever calls `load` or writes holds the writer's lock (`writer.py`).
+Beside the repository it keeps the stat cache of the last commit (`stat_cache.py`). A commit is written as pending
+first, from which a killed writer's work is finished. Reading the past is `past.py`; the files on disk are
+`worktree.py`; whoever calls `load` or writes holds the writer's lock (`writer.py`).
 """
 
 from __future__ import annotations
 
-import json
-import os
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from reverie.errors import Unavailable
-from reverie.files import write_atomic, write_folder
+from reverie.files import write_folder
 from reverie.files.git import find_git
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.change import Change, render_message
-from reverie.memory.store.git.entries import (
-    Entries,
-    Seen,
-    entry_oid,
-    pack_entry,
-    put_entry,
-    read_entries,
-    sorted_entries,
-    write_entries,
+from reverie.memory.store.git.commits import (
+    read_pending,
+    remove_pending,
+    write_branch,
+    write_git_index,
+    write_pending,
+    write_pending_commit,
 )
-from reverie.memory.store.git.objects import Objects, UnpublishedObjects, object_id
 from reverie.memory.store.git.program import Git
 from reverie.memory.store.git.reading import read_tree
 from reverie.memory.store.git.refs import (
-    Move,
     find_damage,
     head_reference,
-    hold_reference,
     is_commit_id,
     read_head,
     read_last_logged,
     write_head,
-    write_reference,
 )
 from reverie.memory.store.git.repository import PRIVATE, follow_work_tree, git_directory_of, is_ours, make_repository
-from reverie.memory.store.git.sorted_rows import SortedRows
-from reverie.memory.store.git.trees import GitTree
+from reverie.memory.store.stat_cache import (
+    UNSEEN,
+    Entries,
+    TrackedFile,
+    read_noted_commit,
+    read_stat_cache,
+    write_stat_cache,
+)
+from reverie.memory.store.tracked import Seen
 from reverie.values import value
 
-UNSEEN: Seen = (0, 0, 0, 0, 0)
-"""Stands for a file that must be read to know what is in it."""
 _EMAIL = "reverie@localhost"
-_PENDING = "pending"
-_NOTE_BYTES = 96
-"""Every note has this length, so that a shorter one leaves nothing of a longer one."""
-_MANY = 1_000
-"""From so many changed paths on, rows are put in order anew."""
 
 
 @value
 class Pending:
-    """A commit under way: if its objects are in place its files may be, else nothing is."""
+    """A commit under way: its objects are in place, its files may be."""
 
     commit: str
     base: str | None
-    paths: tuple[str, ...] = ()
-    """The files it writes."""
-
-
-@dataclass(slots=True)
-class PendingCommit:
-    """A commit on its way to the disk."""
-
-    commit: str
-    tree: GitTree
-    objects: Objects
-    drafts: UnpublishedObjects | None = None
-    move: Move | None = None
+    """The last commit before it."""
 
 
 class History:
@@ -88,12 +68,12 @@ class History:
     """What it holds, and how each file looked when it was last known to be the same."""
     touched: set[str]
     """Paths whose entry changed since `entries` was loaded; whoever follows the entries takes them out."""
-    is_index_stale: bool
-    """Whether git's index file belongs to another commit than the last, so that `git status` would mislead."""
+    is_moved: bool
+    """Whether the stat cache belongs to another commit than the last: another program made one."""
     recovered: str
     """What was wrong with the reference of the last commit, and how it was found again."""
     entries_ns: int
-    """When the index file was written; a file modified at about that moment may hide a later edit."""
+    """When the stat cache was written; a file modified at about that moment may hide a later edit."""
 
     def __init__(self, folder: MemoryFolder, *, program: str | None) -> None:
         """No `program` means no history."""
@@ -105,12 +85,9 @@ class History:
         self.entries = {}
         self.touched = set()
         self.entries_ns = 0
-        self.is_index_stale = False
+        self.is_moved = False
         self.recovered = ""
-        self._checksum = b""
         self._loaded = False
-        self._tree: GitTree | None = None
-        self._rows: SortedRows | None = None
 
     @classmethod
     def open(cls, folder: MemoryFolder) -> History:
@@ -157,11 +134,11 @@ class History:
         if self._loaded and head == self.head and (self.is_on or self.entries):
             return
         self.touched = set()
-        self._tree = self._rows = None
-        self.entries, self._checksum = read_entries(self._index_file)
-        self.entries_ns = _modified_ns(self._index_file)
-        self.is_index_stale = self.exists and self._read_note("state") != f"{head} {self._checksum.hex()}"
-        if self.is_index_stale:
+        entries = read_stat_cache(self._stat_cache)
+        self.entries = entries or {}
+        self.entries_ns = _modified_ns(self._stat_cache)
+        self.is_moved = self.exists and (entries is None or self._noted_head() != (head or ""))
+        if self.is_moved:
             self.entries = self._entries_of(head)
         self.head = head
         self._loaded = True
@@ -206,125 +183,87 @@ class History:
         return next(row[:40] for row in rows if row[:40] not in parents), "looking at all commits"
 
     def _noted_head(self) -> str:
-        commit = self._read_note("state").partition(" ")[0]
+        commit = read_noted_commit(self._stat_cache)
         return commit if is_commit_id(commit) else ""
 
-    def prepare(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> PendingCommit | None:
-        """Make a commit that changes these files (None removes); nothing of it is on disk yet."""
+    def write_commit(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> str | None:
+        """Write a commit that changes these files (None removes) and is pending from then on."""
         if not self.is_on:
             return None
-        objects = Objects()
-        blobs = {path: None if content is None else objects.add("blob", content) for path, content in files.items()}
-        tree = self._tree_with(blobs)
-        commit = objects.add("commit", self._commit_content(tree.add_to(objects), change, when)).hex()
-        return PendingCommit(commit, tree, objects)
+        stamp = f"{int(when.timestamp())} {when.strftime('%z') or '+0000'}"
+        return write_pending_commit(
+            self.git,
+            files,
+            author=f"{change.author} <{_EMAIL}> {stamp}",
+            committer=f"Reverie <{_EMAIL}> {stamp}",
+            message=render_message(change),
+            parents=[parent for parent in (self.head, change.merges) if parent],
+        )
 
-    def _tree_with(self, blobs: Mapping[str, bytes | None]) -> GitTree:
-        """The tree of the last commit with some paths changed."""
-        # Should the commit come to nothing, the trees are made anew.
-        tree, self._tree = self._tree, None
-        known = ((path, entry_oid(entry)) for path, entry in self.entries.items())
-        if len(blobs) > _MANY:
-            changed: dict[str, bytes | None] = {**dict(known), **blobs}
-            return GitTree((path, oid) for path, oid in changed.items() if oid is not None)
-        tree = tree or GitTree(known)
-        for path, oid in blobs.items():
-            tree.put(path, oid)
-        return tree
+    def move(self, commit: str | None, seen: Mapping[str, tuple[Seen, bytes] | None], *, is_done: bool) -> None:
+        """Make the pending commit the last one; `seen` gives what is now on disk for each path that it changed.
 
-    def write_drafts(self, prepared: PendingCommit) -> tuple[Path, ...]:
-        """Write the objects of a commit beside their places and take the branch; return what is to be flushed."""
-        prepared.drafts = prepared.objects.write_drafts(self.git)
-        reference = head_reference(self._git_directory)
-        prepared.move = hold_reference(self._git_directory, reference, prepared.commit, old=self.head)
-        return (*prepared.drafts.places, prepared.move.lock)
-
-    def place_objects(self, prepared: PendingCommit) -> None:
-        """Let git see the objects; the commit comes last, so where it is, all of it is."""
-        drafts, prepared.drafts = prepared.drafts, None
-        if drafts is not None:
-            drafts.place()
-            self._count_loose(drafts.loose_bytes)
-
-    def drop(self, prepared: PendingCommit) -> None:
-        """Remove what was written of a commit that is not to be."""
-        if prepared.move is not None:
-            prepared.move.drop()
-        if prepared.drafts is not None:
-            prepared.drafts.drop()
-
-    def move(self, prepared: PendingCommit | None, seen: Mapping[str, tuple[Seen, bytes] | None]) -> tuple[Path, ...]:
-        """Make a prepared commit the last one; `seen` gives what is now on disk for each path that it changed.
-
-        Returns the folders to be flushed.
+        `is_done` says that nothing else is to be finished, should this writer be killed.
         """
-        folders: tuple[Path, ...] = ()
-        if prepared is not None and prepared.move is not None:
-            prepared.move.place()
-            folders = (prepared.move.target.parent,)
-            self.head, self._tree = prepared.commit, prepared.tree
+        if commit is not None:
+            write_branch(self.git, commit, old=self.head, is_done=is_done)
+            self.head = commit
         self.note_seen(seen)
-        return folders
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders in which git puts a commit and the branch, to be flushed with the files."""
+        if not self.is_on:
+            return ()
+        reference = self._git_directory / head_reference(self._git_directory)
+        return self._git_directory / "objects" / "pack", reference.parent
 
     def note_seen(self, seen: Mapping[str, tuple[Seen, bytes] | None]) -> None:
         """Remember how files look on disk, for the next comparison."""
         self.touched.update(seen)
-        if len(seen) > _MANY:
-            self._rows = None
         for path, found in seen.items():
             if found is None:
                 self.entries.pop(path, None)
             else:
-                self.entries[path] = pack_entry(path, *found)
-            if self._rows is not None:
-                put_entry(self._rows, path, self.entries.get(path))
+                self.entries[path] = TrackedFile(found[1], found[0])
 
     def read_entries(self) -> tuple[Entries, int]:
-        """The index file as it is now, and when it was written; needs no lock."""
-        written_ns = _modified_ns(self._index_file)
-        return read_entries(self._index_file)[0], written_ns
+        """The stat cache as it is now, and when it was written; needs no lock."""
+        written_ns = _modified_ns(self._stat_cache)
+        return read_stat_cache(self._stat_cache) or {}, written_ns
 
     def write_entries(self) -> None:
-        """Write the index file and note which commit it belongs to; losing either costs one full reading."""
-        self._rows = self._rows or sorted_entries(self.entries)
-        checksum = write_entries(self._index_file, self._rows)
-        self.entries_ns = _modified_ns(self._index_file)
-        if checksum and self.is_on:
-            self._checksum = checksum
-            self.is_index_stale = False
-            self._write_note("state", f"{self.head} {checksum.hex()}")
+        """Write git's index and the stat cache; losing either costs one full reading."""
+        if self.head is None or write_git_index(self.git, self.head):
+            write_stat_cache(self._stat_cache, self.head, self.entries)
+            self.entries_ns = _modified_ns(self._stat_cache)
+            self.is_moved = False
 
     def adopt(self, commit: str) -> None:
         """Make a commit the last one without knowing how its files look; they are read at the next comparison."""
-        write_reference(self._git_directory, head_reference(self._git_directory), commit, old=self.head)
+        write_branch(self.git, commit, old=self.head, is_done=False)
         self.reload()
 
     def read_pending(self) -> Pending | None:
         """The commit that a killed writer left under way."""
-        if not self.exists:
+        commit = read_pending(self.git) if self.exists else None
+        if commit is None:
             return None
-        try:
-            first, _, rest = (self.private / _PENDING).read_text(encoding="ascii").partition("\n")
-            paths = tuple(json.loads(rest)) if rest else ()
-        except (FileNotFoundError, ValueError):
-            return None
-        words = first.split()
-        if len(words) != 2 or len(words[0]) != 40:
-            return None
-        return Pending(words[0], None if words[1] == "None" else words[1], paths)
+        parents = self.git.run("log", "-1", "--format=%P", commit, accept=(0, 128)).decode().split()
+        return Pending(commit, parents[0] if parents and self.head is not None else None)
 
-    def write_pending(self, pending: Pending) -> Path:
-        """Record a commit under way, before anything of it is written; the record is still to be flushed."""
-        path = self.private / _PENDING
-        write_atomic(path, f"{pending.commit} {pending.base}\n{json.dumps(pending.paths)}", durable=False)
-        return path
+    def write_pending(self, commit: str) -> None:
+        """Record a commit that is in the repository already as under way."""
+        write_pending(self.git, commit)
 
     def has(self, commit: str) -> bool:
         """Whether a commit is in the repository."""
         return self.git.run("cat-file", "--batch-check", stdin=f"{commit}\n".encode()).split()[1:2] == [b"commit"]
 
     def remove_pending(self) -> None:
-        (self.private / _PENDING).unlink(missing_ok=True)
+        """End a change: nothing is under way any more."""
+        if self.exists:
+            remove_pending(self.git)
 
     def reload(self) -> None:
         """Read `head` and `entries` anew, since history itself was rewritten."""
@@ -332,62 +271,21 @@ class History:
         self.load()
 
     @property
-    def _index_file(self) -> Path:
-        return self._git_directory / ("index" if self.is_on else "entries")
+    def _stat_cache(self) -> Path:
+        return self.private / "state"
 
     def _entries_of(self, head: str | None) -> Entries:
-        """The entries of a commit, with what the index file knows of the same contents."""
+        """The files of a commit, with what the stat cache knows of the same contents."""
         known = self.entries
-        result: Entries = {}
-        for path, oid in read_tree(self.git, head).items():
-            entry = known.get(path)
-            result[path] = entry if entry and entry_oid(entry) == oid else pack_entry(path, UNSEEN, oid)
-        return result
-
-    def _commit_content(self, tree: bytes, change: Change, when: datetime) -> bytes:
-        stamp = f"{int(when.timestamp())} {when.strftime('%z') or '+0000'}"
-        parents = [self.head, change.merges] if change.merges else [self.head]
-        rows = [
-            f"tree {tree.hex()}",
-            *(f"parent {parent}" for parent in parents if parent),
-            f"author {change.author} <{_EMAIL}> {stamp}",
-            f"committer Reverie <{_EMAIL}> {stamp}",
-            "",
-            render_message(change),
-        ]
-        return "\n".join(rows).encode()
-
-    @property
-    def loose_bytes(self) -> int:
-        """About how much was written since the repository was last packed."""
-        text = self._read_note("loose")
-        return int(text) if text.isdigit() else 0
-
-    def _count_loose(self, size_bytes: int) -> None:
-        self._write_note("loose", str(self.loose_bytes + size_bytes))
-
-    def reset_loose(self) -> None:
-        """Start counting anew, since a packing has begun."""
-        self._write_note("loose", "0")
-
-    def _read_note(self, name: str) -> str:
-        try:
-            return (self.private / name).read_text(encoding="ascii").strip()
-        except (FileNotFoundError, UnicodeDecodeError):
-            return ""
-
-    def _write_note(self, name: str, text: str) -> None:
-        """Overwrite a small note where it stands; one that is lost or torn costs time and nothing else."""
-        handle = os.open(self.private / name, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            os.pwrite(handle, text.ljust(_NOTE_BYTES).encode("ascii"), 0)
-        finally:
-            os.close(handle)
+        return {
+            path: known[path] if path in known and known[path].oid == oid else TrackedFile(oid, UNSEEN)
+            for path, oid in read_tree(self.git, head).items()
+        }
 
 
 def blob_id(content: bytes) -> bytes:
-    """The content id of a file."""
-    return object_id("blob", content)
+    """The name that git gives to the content of a file."""
+    return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).digest()
 
 
 def _modified_ns(path: Path) -> int:

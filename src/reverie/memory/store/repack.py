@@ -1,4 +1,4 @@
-"""Packs the git repository in the background, one process at a time, when enough loose objects exist.
+"""Packs the git repository in the background, one process at a time, when there are many small packs.
 
 An erasing ends here too, by removing what no branch holds any more.
 With thousands of files in one folder every commit writes a large tree; packed, such trees differ by a few bytes.
@@ -16,8 +16,8 @@ from pathlib import Path
 from reverie.errors import Unavailable
 from reverie.memory.store.history import History
 
-PACK_FROM_BYTES = 8_000_000
-"""Loose objects of this size together are worth a packing; some twenty saves at 10,000 topics."""
+PACKS_AT_MOST = 50
+"""Every commit is a small pack of its own; more of them slow every reading, so they are made into one."""
 UNFINISHED = "erasing"
 """The note that a rewritten history has taken its place and the old one is still to be removed."""
 _REPACK = ("repack", "-d", "-q", "--geometric=2", "--window=4", "--depth=50", "--threads=1")
@@ -27,7 +27,7 @@ _DETACHED = '(nice "$@"; rm -rf "$GIT_DIR") </dev/null >/dev/null 2>&1 &'
 
 def pack_when_due(history: History) -> None:
     """Start a packing in the background if enough has gathered and none is running."""
-    if not history.is_on or history.loose_bytes < PACK_FROM_BYTES:
+    if not history.is_on or _count_packs(history) <= PACKS_AT_MOST:
         return
     handle = _take(history, wait=False)
     if handle is None:
@@ -43,7 +43,6 @@ def pack_when_due(history: History) -> None:
             pass_fds=(handle,),
             check=False,
         )
-        history.reset_loose()
     finally:
         os.close(handle)
 
@@ -52,7 +51,6 @@ def pack(history: History) -> None:
     """Pack everything now, and wait for it."""
     with packing_stopped(history):
         history.git.run(*_REPACK)
-        history.reset_loose()
 
 
 @contextmanager
@@ -77,6 +75,10 @@ def finish_erasing(history: History) -> None:
     purge(history.git)
     shutil.rmtree(history.folder.search_index, ignore_errors=True)
     (history.private / UNFINISHED).unlink(missing_ok=True)
+
+
+def _count_packs(history: History) -> int:
+    return sum(1 for _ in (history.git.directory / "objects" / "pack").glob("*.pack"))
 
 
 def _take(history: History, *, wait: bool) -> int | None:

@@ -21,7 +21,6 @@ from reverie.files.places.paths import MemoryFolder
 from reverie.files.secret_scan import Finding, redact, scan
 from reverie.memory.store.change import Author, Change, render_message
 from reverie.memory.store.erased_sentences import ErasedSentences, read_erased, said
-from reverie.memory.store.git.entries import Seen
 from reverie.memory.store.history import History
 from reverie.memory.store.index.catalogue import Catalogue
 from reverie.memory.store.index.memory_md import IndexLimits
@@ -31,6 +30,7 @@ from reverie.memory.store.tracked import (
     ARCHIVED_SUFFIX,
     CONFLICTS,
     INDEX_FILE,
+    Seen,
     is_safe_path,
     is_topic_path,
     list_tracked,
@@ -339,7 +339,7 @@ class Store:
 
         `attribute` may know who made an edit, before transcripts are asked.
         """
-        with self.writer.writing(whole=True, attribute=attribute) as commits:
+        with self.writer.writing(attribute=attribute) as commits:
             return commits
 
     def _notice(self, files: Files) -> None:

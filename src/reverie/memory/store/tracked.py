@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from reverie.files.places.paths import MemoryFolder
 
-if TYPE_CHECKING:
-    from reverie.memory.store.git.entries import Seen
-
+Seen: TypeAlias = tuple[int, int, int, int, int]
+"""Of a file on disk: time of modification and of change in nanoseconds, size, inode, device."""
 INDEX_FILE = "MEMORY.md"
 ARCHIVE = ".archive"
 CONFLICTS = ".conflicts"
@@ -27,11 +26,6 @@ CONFLICT_SUFFIX = ".conflict"
 _KIND = 0o170000
 """The bits of a mode that tell a file from a folder."""
 _WORKING_FOLDERS = {"logs"}
-WHOLE = ""
-"""The directory itself, as a path inside it."""
-FolderId: TypeAlias = tuple[int, int]
-"""Device and inode."""
-Entering: TypeAlias = Callable[[int, str], None]
 
 
 def is_topic_path(path: str) -> bool:
@@ -58,34 +52,12 @@ def _root_of(folder: MemoryFolder, path: str) -> Path:
     return folder.aside if path.partition("/")[0] in {ARCHIVE, CONFLICTS} else folder.directory
 
 
-def list_tracked(folder: MemoryFolder, entering: Entering = lambda _opened, _folder: None) -> dict[str, Seen]:
-    """Every tracked file as the disk shows it now; links are not followed.
-
-    `entering` is told of each folder before it is listed: its handle, and its path inside the directory.
-    """
+def list_tracked(folder: MemoryFolder) -> dict[str, Seen]:
+    """Every tracked file as the disk shows it now; links are not followed."""
     found: dict[str, Seen] = {}
-    for inside in (WHOLE, ARCHIVE, CONFLICTS):
-        _list_folder(os.fspath(_root_of(folder, inside)), inside, found, entering)
+    for inside in ("", ARCHIVE, CONFLICTS):
+        _list_folder(os.fspath(_root_of(folder, inside)), inside, found)
     return found
-
-
-def read_seen(folder: MemoryFolder, path: str) -> Seen | None:
-    """A tracked path as the disk shows it now; None where there is no file."""
-    try:
-        seen = place_of(folder, path).lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return seen_of(seen) if stat.S_ISREG(seen.st_mode) else None
-
-
-def read_folder_id(folder: MemoryFolder, inside: str) -> FolderId | None:
-    """Which folder stands at a path inside the directory; None where there is none."""
-    place = _root_of(folder, inside) / inside
-    try:
-        found = place.lstat() if inside else place.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
 
 
 def seen_of(found: os.stat_result) -> Seen:
@@ -103,20 +75,19 @@ def fingerprint(listed: Mapping[str, Seen]) -> bytes:
     return looks + zlib.crc32(names).to_bytes(4, "big")
 
 
-def _list_folder(root: str, folder: str, found: dict[str, Seen], entering: Entering) -> None:
+def _list_folder(root: str, folder: str, found: dict[str, Seen]) -> None:
     # By handle: the kernel then looks up one name per file instead of a whole path, which halves the time.
     try:
         handle = os.open(f"{root}/{folder}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return
     try:
-        entering(handle, folder)
         names = os.listdir(handle)  # noqa: PTH208 - a handle, not a path
         below = [] if folder and ".git" in names else _list_names(handle, names, folder, found)
     finally:
         os.close(handle)
     for inside in below:
-        _list_folder(root, inside, found, entering)
+        _list_folder(root, inside, found)
 
 
 def _list_names(handle: int, names: list[str], folder: str, found: dict[str, Seen]) -> list[str]:

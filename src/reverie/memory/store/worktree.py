@@ -15,10 +15,9 @@ from pathlib import Path
 from reverie.files.durable import PRIVATE_FILE_MODE, write_folder, write_new
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.atomic_rename import write_exchanged, write_renamed
-from reverie.memory.store.git.entries import Entries, Seen, entry_oid, is_as_seen, modified_at, time_key
-from reverie.memory.store.history import UNSEEN, History, blob_id
-from reverie.memory.store.listing import TrackedListing
-from reverie.memory.store.tracked import place_of, read_tracked, seen_of
+from reverie.memory.store.history import History, blob_id
+from reverie.memory.store.stat_cache import UNSEEN, Entries
+from reverie.memory.store.tracked import Seen, list_tracked, place_of, read_tracked, seen_of
 from reverie.values import value
 
 DRAFT_PREFIX = ".reverie-"
@@ -59,22 +58,18 @@ class TopicFiles:
     def __init__(self, folder: MemoryFolder, history: History) -> None:
         self._folder = folder
         self._history = history
-        self._listing = TrackedListing(folder)
         self._last: dict[str, Seen] = {}
         self._suspect: set[str] = set()
         self._entries: Entries | None = None
 
-    def look(self, disk_now_ns: int, *, whole: bool = False) -> Edits:
-        """Compare the directory with the last commit, reading only files that look different.
-
-        `whole` looks at every file, also where the system tells which were touched.
-        """
+    def look(self, disk_now_ns: int) -> Edits:
+        """Compare the directory with the last commit, reading only files that look different."""
         entries = self._history.entries
         if entries is not self._entries:
             self._entries, self._last, self._suspect = entries, {}, set()
-        doubtful_from = time_key(self._history.entries_ns - _CLOCK_STEP_NS)
+        doubtful_from = self._history.entries_ns - _CLOCK_STEP_NS
         last, suspect = self._last, self._suspect
-        found = self._listing.read(whole=whole)
+        found = list_tracked(self._folder)
         changed: dict[str, bytes] = {}
         seen: dict[str, tuple[Seen, bytes]] = {}
         same: dict[str, tuple[Seen, bytes]] = {}
@@ -86,8 +81,8 @@ class TopicFiles:
             entry = entries.get(path)
             if last.get(path) == looks and path not in suspect and entry is not None:
                 continue
-            if entry is not None and is_as_seen(entry, looks):
-                if modified_at(entry) < doubtful_from:
+            if entry is not None and entry.seen == looks:
+                if looks[0] < doubtful_from:
                     continue
                 self._suspect.add(path)
             read = self._read(path)
@@ -98,7 +93,7 @@ class TopicFiles:
             if looks[0] >= disk_now_ns - _CLOCK_STEP_NS:
                 looks = UNSEEN
                 self._suspect.add(path)
-            if entry is not None and entry_oid(entry) == oid:
+            if entry is not None and entry.oid == oid:
                 same[path] = (looks, oid)
             else:
                 changed[path] = content
@@ -203,14 +198,14 @@ class TopicFiles:
 
 
 def known_content_ids(listed: Mapping[str, Seen], history: History) -> dict[str, bytes | None]:
-    """The content id of each listed file where the index file knows it; needs no lock, reads no other file."""
+    """The content id of each listed file where the stat cache knows it; needs no lock, reads no other file."""
     entries, written_ns = history.read_entries()
-    doubtful_from = time_key(written_ns - _CLOCK_STEP_NS)
+    doubtful_from = written_ns - _CLOCK_STEP_NS
     ids: dict[str, bytes | None] = {}
     for path, looks in listed.items():
         entry = entries.get(path)
-        is_known = entry is not None and modified_at(entry) < doubtful_from and is_as_seen(entry, looks)
-        ids[path] = entry_oid(entry) if entry is not None and is_known else None
+        is_known = entry is not None and entry.seen == looks and looks[0] < doubtful_from
+        ids[path] = entry.oid if entry is not None and is_known else None
     return ids
 
 

@@ -2,11 +2,10 @@
 
 Under one lock: finish what a killed writer began, commit what others edited on disk, then make the wanted change as one
 commit. Every new content is shown to `admit` first, which refuses secrets; a file into which somebody else wrote a
-secret stays on disk as it is and is held back: neither committed nor in the index. A change is recorded as pending,
-written beside its place (objects, branch, files), flushed, moved into place in the order objects, files, branch, and
-the folders flushed: two flushes in all. After a kill at any point the next writer finds the record: if the objects are
-in place it completes the change, otherwise nothing was touched. What a topic is, and what MEMORY.md
-must say, is decided by `topic_store.py`.
+secret stays on disk as it is and is held back: neither committed nor in the index. A change is written as a pending
+commit, then as drafts beside its files, flushed, and moved into place: files first, the branch last. After a kill at
+any point the next writer finds the pending commit and completes it; where there is none, nothing was touched. What a
+topic is, and what MEMORY.md must say, is decided by `topic_store.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias
 
 from reverie.files import flush, locked, write_atomic
@@ -23,11 +21,8 @@ from reverie.files.durable import explained
 from reverie.files.places.paths import MemoryFolder
 from reverie.files.secret_scan import Finding, scan
 from reverie.memory.store.change import Change
-from reverie.memory.store.git.entries import entry_oid
-from reverie.memory.store.git.objects import remove_drafts
 from reverie.memory.store.git.reading import read_blob, read_blobs, read_tree
-from reverie.memory.store.git.refs import remove_stale_locks
-from reverie.memory.store.history import History, Pending, PendingCommit, blob_id
+from reverie.memory.store.history import History, blob_id
 from reverie.memory.store.repack import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
 from reverie.memory.store.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.store.worktree import Displaced, Edits, TopicFiles
@@ -56,11 +51,10 @@ Noticed: TypeAlias = Callable[[Files], None]
 """Told after every commit what changed, to bring derived indexes up to date."""
 Admit: TypeAlias = Callable[[Files, Change], None]
 """Asked before anything is written; raises `Refused` for what must not be kept."""
-_WriteDrafts: TypeAlias = Callable[[PendingCommit | None, Files], None]
 
 FOREIGN_EDIT = Change("unknown", "edited outside Reverie")
 _WORTH_NOTING = 64
-"""Reading fewer files once more costs less than writing the index file."""
+"""Reading fewer files once more costs less than writing the stat cache."""
 TAKE_OVER = Change("import", "take over the existing directory")
 AT_ONCE = Change("unknown", "keep an edit made at the same moment")
 COMPLETED_INDEX = Change("import", "list topics that another program committed")
@@ -110,10 +104,10 @@ class Writer:
         self._timeout_seconds = timeout_seconds
 
     @contextmanager
-    def writing(self, *, whole: bool = False, attribute: Attribute | None = None) -> Iterator[tuple[str, ...]]:
+    def writing(self, *, attribute: Attribute | None = None) -> Iterator[tuple[str, ...]]:
         """Hold the lock on a directory that is up to date; gives the commits made of what was found.
 
-        `whole` looks at every file for edits, whatever the system tells; `attribute` is asked first who made them.
+        `attribute` is asked first who made an edit that is found.
 
         Raises:
             Conflict: another writer holds the lock for too long.
@@ -128,7 +122,7 @@ class Writer:
                 self.history.make()
             self.history.load()
             self.recover()
-            yield tuple(self.commit_found(disk_now, whole=whole, attribute=attribute))
+            yield tuple(self.commit_found(disk_now, attribute=attribute))
 
     def commit(self, files: Files, change: Change) -> str | None:
         """Make one change; None when it changes nothing (or without history). Only inside `writing`.
@@ -139,18 +133,18 @@ class Writer:
         if INDEX_FILE in self.held:
             files = {path: content for path, content in files.items() if path != INDEX_FILE}
         self._admit(files, change)
-        commit = self._commit(files, change, self._write_drafts)
+        commit = self._commit(files, change)
         for path in [path for path, content in files.items() if content is None and path in self.held]:
             self.tree.remove(path)
             del self.held[path]
         return commit
 
-    def _commit(self, files: Files, change: Change, write_drafts: _WriteDrafts) -> str | None:
+    def _commit(self, files: Files, change: Change, *, is_nested: bool = False) -> str | None:
         files = self._differing(files)
         if not files and change.merges is None:
             return None
         follows = self._following(files)
-        return self._record({}, {**files, **self._differing(follows)}, change, write_drafts=write_drafts)
+        return self._record({}, {**files, **self._differing(follows)}, change, is_nested=is_nested)
 
     def _following(self, files: Files) -> Files:
         """What follows from a change, to be committed with it.
@@ -175,7 +169,7 @@ class Writer:
     def committed(self, path: str) -> bytes | None:
         """The content id that the last commit holds for a path."""
         entry = self.history.entries.get(path)
-        return entry_oid(entry) if entry is not None else None
+        return entry.oid if entry is not None else None
 
     def _read_committed(self, path: str) -> bytes | None:
         oid = self.committed(path)
@@ -185,16 +179,14 @@ class Writer:
         """Those that are not already so in the last commit."""
         return {path: content for path, content in files.items() if self.committed(path) != _id(content)}
 
-    def commit_found(
-        self, disk_now_ns: int, *, whole: bool = False, attribute: Attribute | None = None
-    ) -> Iterator[str]:
+    def commit_found(self, disk_now_ns: int, *, attribute: Attribute | None = None) -> Iterator[str]:
         """Commit what others did to the files since the last commit. Only inside `writing`."""
-        edits = self.tree.look(disk_now_ns, whole=whole)
-        is_moved = self.history.is_index_stale and self.history.head is not None
+        edits = self.tree.look(disk_now_ns)
+        is_moved = self.history.is_moved and self.history.head is not None
         self.history.note_seen(edits.same)
         files: dict[str, bytes | None] = {**self._without_secrets(edits), **dict.fromkeys(edits.removed)}
         if not files:
-            if self.history.is_index_stale or len(edits.same) > _WORTH_NOTING:
+            if self.history.is_moved or len(edits.same) > _WORTH_NOTING:
                 self.history.write_entries()
         else:
             yield from self._commit_edits(files, edits, attribute or (lambda _: None))
@@ -248,67 +240,42 @@ class Writer:
         to_write: Files,
         change: Change,
         edits: Edits | None = None,
-        write_drafts: _WriteDrafts | None = None,
+        is_nested: bool = False,
     ) -> str | None:
-        """One commit of files that were found on disk and of files that are to be written."""
+        """One commit of files that were found on disk and of files that are to be written.
+
+        `is_nested` says that it ends another change, whose drafts may hold somebody's edit.
+        """
         history = self.history
         expected = {path: held.oid if (held := self.held.get(path)) else self.committed(path) for path in to_write}
-        prepared = history.prepare({**found, **to_write}, change, self._now())
-        (write_drafts or self._write_drafts)(prepared, to_write)
-        if prepared is not None:
-            history.place_objects(prepared)
+        commit = history.write_commit({**found, **to_write}, change, self._now())
+        try:
+            flush((*history.folders, *self.tree.write_drafts(to_write)))
+        except BaseException:
+            # The pending commit of a nested change holds that edit too, and is left for the next writer.
+            if not is_nested:
+                self.tree.remove_drafts(to_write)
+                history.remove_pending()
+            raise
         seen = self.tree.write_in_place(to_write)
         if edits is not None:
             seen |= {path: edits.seen.get(path) for path in found}
-        flush((*self.tree.folders(to_write), *history.move(prepared, seen)))
+        settled = [self.tree.settle(path, expected[path], content) for path, content in to_write.items()]
+        displaced = [each for each in settled if each is not None]
+        history.move(commit, seen, is_done=not displaced)
+        flush((*self.tree.folders(to_write), *history.folders))
         history.write_entries()
-        displaced = [self.tree.settle(path, expected[path], content) for path, content in to_write.items()]
         self._noticed({**found, **to_write})
-        if to_write:
+        if displaced:
             self._keep(displaced)
         pack_when_due(history)
-        return prepared.commit if prepared is not None else None
+        return commit
 
-    def _write_drafts(self, prepared: PendingCommit | None, to_write: Files) -> None:
-        """Bring everything to the disk beside its place, in one flush; or nothing of it, should that fail."""
-        history = self.history
-        written: list[Path] = []
-        try:
-            if prepared is not None:
-                if to_write:
-                    written.append(history.write_pending(Pending(prepared.commit, history.head, tuple(to_write))))
-                written += history.write_drafts(prepared)
-            written += self.tree.write_drafts(to_write)
-            flush(written)
-        except BaseException:
-            if prepared is not None:
-                history.drop(prepared)
-            self.tree.remove_drafts(to_write)
-            history.remove_pending()
-            raise
-
-    def _write_drafts_after(self, prepared: PendingCommit | None, to_write: Files) -> None:
-        """As `_write_drafts`, while another change is pending whose drafts may hold somebody's edit.
-
-        The objects, which hold that edit too, are in place before the record changes or a draft is overwritten.
-        """
-        history = self.history
-        if prepared is not None:
-            try:
-                flush(history.write_drafts(prepared))
-            except BaseException:
-                history.drop(prepared)
-                raise
-            history.place_objects(prepared)
-            flush((history.write_pending(Pending(prepared.commit, history.head, tuple(to_write))),))
-        flush(self.tree.write_drafts(to_write))
-
-    def _keep(self, displaced: list[Displaced | None]) -> None:
+    def _keep(self, found: list[Displaced]) -> None:
         """Bring back edits that were made while we wrote, merged or beside ours, and end the change.
 
         Only then is the record of the pending commit removed: killed before, the next writer finds them again.
         """
-        found = [each for each in displaced if each is not None]
         files: dict[str, bytes | None] = {}
         for each in found:
             findings = find_secrets(each.path, each.found)
@@ -322,7 +289,7 @@ class Writer:
             else:
                 path, content = self._merged(each.path, each.expected, each.written, each.found)
                 files[path] = content
-        self._commit(files, AT_ONCE, self._write_drafts_after)
+        self._commit(files, AT_ONCE, is_nested=True)
         for each in found:
             self.tree.draft(each.path).unlink(missing_ok=True)
         self.history.remove_pending()
@@ -340,22 +307,15 @@ class Writer:
         pending = self.history.read_pending()
         if pending is None:
             return
-        git_directory = self.history.git.directory
-        remove_stale_locks(git_directory)
-        remove_drafts(git_directory)
         head = self.history.head
-        if head not in (pending.base, pending.commit):
-            self.history.remove_pending()
-            return
-        if not self.history.has(pending.commit):
-            self.tree.remove_drafts(pending.paths)
+        if head not in (pending.base, pending.commit) or not self.history.has(pending.commit):
             self.history.remove_pending()
             return
         old, new = read_tree(self.history.git, pending.base), read_tree(self.history.git, pending.commit)
         paths = [path for path in {**old, **new} if old.get(path) != new.get(path)]
         blobs = read_blobs(self.history.git, (new[path] for path in paths if path in new))
         files = {path: blobs[new[path]] if path in new else None for path in paths}
-        displaced = [self.tree.settle(path, old.get(path), files[path]) for path in paths]
+        settled = [self.tree.settle(path, old.get(path), files[path]) for path in paths]
         contested: dict[str, bytes] = {}
         if head == pending.base:
             on_disk = {path: self.tree.read(path) for path in paths}
@@ -368,10 +328,10 @@ class Writer:
             flush(self.tree.write_drafts(waiting))
             self.tree.write_in_place(waiting)
             flush(self.tree.folders(waiting))
-            displaced += [self.tree.settle(path, old.get(path), content) for path, content in waiting.items()]
+            settled += [self.tree.settle(path, old.get(path), content) for path, content in waiting.items()]
             self.history.adopt(pending.commit)
         self._noticed(files)
-        self._keep(displaced)
+        self._keep([each for each in settled if each is not None])
         self._keep_contested(contested, old)
 
     def _keep_contested(self, contested: Mapping[str, bytes], old: Mapping[str, bytes]) -> None:
@@ -385,7 +345,7 @@ class Writer:
             before = read_blob(self.history.git, old[path]) if path in old else b""
             merged = merged_bytes(path, before, wanted, there) if there is not None else None
             files[conflict_path(path, wanted) if merged is None else path] = wanted if merged is None else merged
-        self._commit(files, AT_ONCE, self._write_drafts)
+        self._commit(files, AT_ONCE)
 
 
 def _id(content: bytes | None) -> bytes | None:

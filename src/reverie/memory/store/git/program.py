@@ -37,6 +37,8 @@ SETTINGS: tuple[tuple[str, str], ...] = (
     ("commit.gpgSign", "false"),
     ("tag.gpgSign", "false"),
     ("log.showSignature", "false"),
+    ("core.filesRefLockTimeout", "3000"),
+    ("fastimport.unpackLimit", "0"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("index.version", "2"),

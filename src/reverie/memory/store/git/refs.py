@@ -1,6 +1,7 @@
-"""Read and move the branch that HEAD names, by git's own protocol of lock files.
+"""Read the branch that HEAD names, find damage in it, and wait for the lock files of another git.
 
-Only the `files` format of references, which our repositories are made with.
+Reading needs no git process; moving the branch is left to `git update-ref`. Only the `files` format of references,
+which our repositories are made with.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from reverie.errors import Conflict
-from reverie.files.durable import flush, write_atomic, write_new
-from reverie.values import value
+from reverie.files.durable import write_atomic
 
 MAIN = "refs/heads/main"
 SET_ASIDE = "reverie/set-aside"
@@ -115,74 +115,22 @@ def read_head(git_directory: Path) -> str | None:
     return read_reference(git_directory, head_reference(git_directory))
 
 
-@value
-class Move:
-    """A reference that is held, with its new commit waiting beside it."""
-
-    lock: Path
-    target: Path
-
-    def place(self) -> None:
-        """Let the reference name the new commit."""
-        self.lock.replace(self.target)
-
-    def drop(self) -> None:
-        """Leave the reference as it is, and let go of it."""
-        self.lock.unlink(missing_ok=True)
-
-
-def hold_reference(git_directory: Path, name: str, new: str, *, old: str | None) -> Move:
-    """Take a reference that stands at `old`, to move it to `new`; flushing is the caller's.
+def wait_for_locks(git_directory: Path, *names: str) -> None:
+    """Wait until no other git holds these files; a lock that a killed git left is removed.
 
     Raises:
-        Conflict: it no longer stands at `old`, or another git holds it.
+        Conflict: another git holds one for too long.
     """
-    target = git_directory / name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    move = Move(target.with_name(target.name + ".lock"), target)
-    _write_lock(move.lock, new)
-    if read_reference(git_directory, name) != old:
-        move.drop()
-        raise Conflict(f"{name} in {git_directory} moved meanwhile; run the command again")
-    return move
-
-
-def write_reference(git_directory: Path, name: str, new: str, *, old: str | None) -> None:
-    """Move a reference from `old` to `new`, durably.
-
-    Raises:
-        Conflict: it no longer stands at `old`, or another git holds it.
-    """
-    move = hold_reference(git_directory, name, new, old=old)
-    try:
-        flush((move.lock,))
-        move.place()
-    except BaseException:
-        move.drop()
-        raise
-    flush((move.target.parent,))
-
-
-def remove_stale_locks(git_directory: Path) -> None:
-    """Remove the lock files of a writer known to be dead; call it only under the writer's lock."""
-    for name in (head_reference(git_directory), "index"):
-        target = git_directory / name
-        target.with_name(target.name + ".lock").unlink(missing_ok=True)
-
-
-def _write_lock(lock: Path, commit: str) -> None:
     until = time.monotonic() + _WAIT_SECONDS
-    while True:
-        try:
-            write_new(lock, f"{commit}\n".encode("ascii"), durable=False)
-        except FileExistsError:
+    for name in names:
+        lock = git_directory / f"{name}.lock"
+        while lock.exists():
             if is_stale(lock):
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > until:
-                raise Conflict(f"another git holds {lock}; if none is running, remove that file") from None
-            time.sleep(0.02)
-        else:
-            return
+                raise Conflict(f"another git holds {lock}; if none is running, remove that file")
+            else:
+                time.sleep(0.02)
 
 
 def is_stale(lock: Path) -> bool:

@@ -28,7 +28,15 @@ EXCLUDED = """\
 """
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -eol\nMEMORY.md merge=union\n"
 """Bytes stay as they are; the index is generated, so where a person merges with git, both sides' lines will do."""
-_IN_ENVIRONMENT_ONLY = {"safe.directory", "diff.external"}
+_NOT_IN_FILE = {
+    "safe.directory",
+    "diff.external",
+    "core.pager",
+    "core.editor",
+    "core.filesRefLockTimeout",
+    "fastimport.unpackLimit",
+}
+"""Settings of our own calls, which are nobody else's matter."""
 
 
 def is_ours(git_directory: Path) -> bool:
@@ -82,7 +90,7 @@ def _configuration(git_directory: Path, work_tree: Path) -> str:
     if git_directory.parent != work_tree.resolve():
         lines.append(f'\tworktree = "{_escaped(str(work_tree.resolve()))}"')
     for key, value in SETTINGS:
-        if key in _IN_ENVIRONMENT_ONLY or key in {"core.pager", "core.editor"}:
+        if key in _NOT_IN_FILE:
             continue
         section, _, name = key.partition(".")
         lines += [f"[{section}]", f"\t{name} = {value}"]

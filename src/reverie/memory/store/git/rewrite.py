@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reverie.memory.store.git.objects import Objects
 from reverie.memory.store.git.program import Git
 from reverie.values import value
 
@@ -49,9 +48,7 @@ def write_rewritten(git: Git, rules: RewriteRules) -> dict[str, str]:
     """Write the new history beside the old one; return old commit → new commit."""
     remove_draft_references(git)
     exported = git.run("fast-export", "--no-data", "--show-original-ids", "--reencode=no", "--branches")
-    objects = Objects()
-    stream, originals = _filtered(exported, _Filter(git, rules, objects))
-    objects.write(git)
+    stream, originals = _filtered(exported, _Filter(git, rules))
     marks = git.directory / "reverie" / "marks"
     git.run("fast-import", "--quiet", "--force", f"--export-marks={marks}", stdin=stream)
     new = dict(row.split(" ") for row in marks.read_text(encoding="ascii").splitlines())
@@ -85,7 +82,8 @@ def purge(git: Git) -> None:
     git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     for name in _LEFT_BY_COMMANDS:
         (git.directory / name).unlink(missing_ok=True)
-    for pattern in ("objects/??/tmp_*", "objects/pack/tmp_*", "objects/tmp_*"):
+    # A killed `fast-import` leaves a `.keep` file, and git would not touch the pack beside it.
+    for pattern in ("objects/??/tmp_*", "objects/pack/tmp_*", "objects/tmp_*", "objects/pack/*.keep"):
         for left in git.directory.glob(pattern):
             with suppress(OSError):
                 left.unlink()
@@ -101,8 +99,8 @@ def object_names(git: Git) -> set[str]:
 class _Filter:
     """Applies the rules to one commit of the stream."""
 
-    def __init__(self, git: Git, rules: RewriteRules, objects: Objects) -> None:
-        self._git, self._rules, self._objects = git, rules, objects
+    def __init__(self, git: Git, rules: RewriteRules) -> None:
+        self._git, self._rules = git, rules
         self._known: dict[bytes, bytes] = {}
 
     def apply(self, commit: _Commit) -> bytes:
@@ -113,7 +111,7 @@ class _Filter:
             if path is not None and self._rules.is_erased(path):
                 touched = True
             elif path is not None and head.startswith(b"M 100644 ") and self._rules.is_rewritten(path):
-                kept.append(row.replace(head.split()[2], self._rewritten(head.split()[2]), 1))
+                kept.append(self._rewritten(row, head.split()[2]))
             else:
                 kept.append(row)
         message = commit.message
@@ -122,11 +120,12 @@ class _Filter:
         header = [_to_draft(row) for row in commit.header]
         return b"\n".join([*header, b"data %d" % len(message), message + b"".join([*commit.links, *kept]), b""])
 
-    def _rewritten(self, oid: bytes) -> bytes:
+    def _rewritten(self, row: bytes, oid: bytes) -> bytes:
+        """The line of a file, followed by its new content."""
         if oid not in self._known:
-            content = self._git.run("cat-file", "blob", oid.decode())
-            self._known[oid] = self._objects.add("blob", self._rules.content(content)).hex().encode()
-        return self._known[oid]
+            self._known[oid] = self._rules.content(self._git.run("cat-file", "blob", oid.decode()))
+        content = self._known[oid]
+        return b"%sdata %d\n%s\n" % (row.replace(oid, b"inline", 1), len(content), content)
 
 
 def _filtered(exported: bytes, rules: _Filter) -> tuple[bytes, dict[str, str]]:

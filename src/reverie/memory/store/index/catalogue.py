@@ -13,13 +13,13 @@ from dataclasses import replace
 
 from reverie.errors import Damaged
 from reverie.files.secret_scan import redact, scan
-from reverie.memory.store.git.entries import Entries, Seen, entry_oid
 from reverie.memory.store.git.reading import read_blob
 from reverie.memory.store.history import History, blob_id
 from reverie.memory.store.index.lines import IndexEntry, parse_index
 from reverie.memory.store.index.memory_md import IndexLimits, IndexRow, index_row, render_index
 from reverie.memory.store.index.row_table import RowTable, read_names
-from reverie.memory.store.tracked import INDEX_FILE, is_topic_path, read_tracked
+from reverie.memory.store.stat_cache import Entries
+from reverie.memory.store.tracked import INDEX_FILE, Seen, is_topic_path, read_tracked
 from reverie.memory.store.worktree import known_content_ids
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted
@@ -122,7 +122,7 @@ class Catalogue:
         from reverie.memory.store.index.edits import apply_edit, index_edits
 
         entry = self._history.entries.get(INDEX_FILE)
-        base = read_blob(self._history.git, entry_oid(entry)) if entry is not None and self._history.is_on else b""
+        base = read_blob(self._history.git, entry.oid) if entry is not None and self._history.is_on else b""
         before_text = base.decode("utf-8", "surrogateescape")
         before = {line.path: line for line in parse_index(before_text) if isinstance(line, IndexEntry)}
         edited = [line for line in parse_index(text) if isinstance(line, IndexEntry) and before.get(line.path) != line]
@@ -164,7 +164,7 @@ class Catalogue:
     def _load_all(self, entries: Entries) -> None:
         """Bring every row up to these entries; only contents that are new are read."""
         known = self._table.oids()
-        wanted = {path: entry_oid(entry) for path, entry in entries.items()}
+        wanted = {path: entry.oid for path, entry in entries.items()}
         self._table.remove(path for path in known if path not in wanted)
         new = ((path, oid) for path, oid in wanted.items() if known.get(path) != oid)
         self._table.put(row for path, oid in new for row in self._read_rows(path, oid))
@@ -173,7 +173,7 @@ class Catalogue:
     def _put_touched(self) -> None:
         """Bring the rows of touched paths up to the entries."""
         entries = self._history.entries
-        touched = {path: entry_oid(entries[path]) if path in entries else None for path in self._history.touched}
+        touched = {path: entries[path].oid if path in entries else None for path in self._history.touched}
         known = self._table.oids_of(touched)
         self._table.remove(path for path, oid in touched.items() if oid is None)
         self._table.put(
