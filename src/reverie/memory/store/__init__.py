@@ -4,8 +4,8 @@
 - the record: `change` (who, why, on what grounds), `history` (the repository), `past` (earlier states), `repack`,
   `git`
 - MEMORY.md: `index`
-- the files beside the last commit: `tracked`, `listing` (again and again), `inotify`, `watcher` (edits by other
-  programs), `worktree`, `atomic_rename` (swap two files, rename only if absent)
+- the files beside the last commit: `tracked`, `stat_cache`, `watcher` (edits by other programs), `worktree`,
+  `atomic_rename` (swap two files, rename only if absent)
 - writing: `writer` (the lock, one commit at a time), `attribution` (who made an edit that is found), `undo`
 - forgetting for good: `erase`, `redact` (transcripts), `erased_sentences` (what must not be learnt again),
   `tombstones`
