@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reverie.files.globs import glob_pattern
 from reverie.tools.desk import Desk
 from reverie.tools.glob import MAX_FILES, Glob, list_matching
-from reverie.tools.glob_pattern import glob_pattern
 from reverie.tools.tool import ToolMistake
 from reverie.tools.walk import list_files
 from tests.requirements import requirement

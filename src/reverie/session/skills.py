@@ -16,8 +16,8 @@ from reverie.context.conversation import Conversation
 from reverie.context.restore import InvokedSkill, RestoredAttachment
 from reverie.errors import UserMistake
 from reverie.extensions.hooks import Hooks, parse_declaration
-from reverie.extensions.instructions.globs import matches
 from reverie.extensions.skills import Skill, Skills, announced, list_nested, listing, read_invocation
+from reverie.files.globs import matches_below
 from reverie.files.places import Places
 from reverie.files.trust import TrustPart
 from reverie.messages.blocks import JsonObject, Text, ToolUse
@@ -171,7 +171,7 @@ class SkillInvoker:
         return announced(
             self.skills.skills,
             self._touched,
-            covers=lambda patterns, name: any(matches(pattern, name) for pattern in patterns),
+            covers=lambda patterns, name: any(matches_below(pattern, name) for pattern in patterns),
         )
 
     async def _output(self, command: str) -> str:

@@ -6,11 +6,11 @@ import asyncio
 import os
 from pathlib import Path
 
+from reverie.files.globs import GlobPattern, fixed_start, glob_pattern
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
-from reverie.tools.glob_pattern import GlobPattern, fixed_start, glob_pattern
 from reverie.tools.lines import shown
 from reverie.tools.reach import judged, reached, shortened
 from reverie.tools.schema import text

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from reverie.tools.glob_pattern import glob_pattern
+from reverie.files.globs import glob_pattern
 from reverie.tools.lines import decode, is_binary, shown
 from reverie.tools.walk import list_files
 from reverie.values import value

@@ -66,7 +66,7 @@ def surroundings(
     def opened(approver: Approver, wish: Wish) -> Session:
         from reverie.session.session import Session
 
-        options = build_session_options(common, wanted, wish.model or model, approver=approver)
+        options = build_session_options(common, wish.model or model, wanted.options, approver=approver)
         return open_session(options, wanted) if wish.is_first else Session.open(options, resume=wish.resume)
 
     return TerminalContext(
@@ -75,7 +75,7 @@ def surroundings(
         open=opened,
         now=process.SystemClock().now,
         list_sessions=lambda: list_glances(session_folders(configuration, directory)),
-        budget=lambda name: from_settings.budget(settings, name, window=wanted.window),
+        budget=lambda name: from_settings.budget(settings, name, window=wanted.options.get("window_tokens")),
         edit=lambda text: click.edit(text, extension=".md"),
         copy=copy_to_tmux if is_in_tmux else lambda _: None,
         clipboard_image=save_clipboard_image,

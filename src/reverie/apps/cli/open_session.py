@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 from reverie.apps.cli.which import Common
 from reverie.errors import UserMistake
@@ -27,66 +28,38 @@ class SessionRequest:
     goes_on: bool = False
     """`--continue`: the newest session of this directory."""
     fork: bool = False
-    mode: str | None = None
-    allowed: tuple[str, ...] = ()
-    disallowed: tuple[str, ...] = ()
-    system_prompt: str | None = None
-    appended_prompt: str | None = None
-    setup_trigger: str = ""
-    """`init` or `maintenance`: runs `Setup` hooks first."""
-    max_rounds: int | None = None
-    max_tokens: int | None = None
-    window: int | None = None
-    mcp_config: tuple[Path, ...] = ()
-    plugin_dirs: tuple[Path, ...] = ()
-    agents: str | None = None
-    """Roles as JSON."""
-    team: str = ""
-    agent_name: str = ""
-    """For a teammate: which team, and how it is called there."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `SessionOptions` that flags give."""
 
 
-def check_flags(wanted: SessionRequest) -> None:
+def check_flags(options: Mapping[str, Any]) -> None:
     """Raise `UserMistake` for flags that name nothing that can be read, before anything is opened."""
-    if wanted.agents is not None:
+    if options["agents"] is not None:
         from reverie.session.subagents.definitions.discover import check_flag
 
-        check_flag(wanted.agents)
-    if wanted.mcp_config:
+        check_flag(options["agents"])
+    if options["mcp_config"]:
         from reverie.extensions.mcp.servers import check_flag_file
 
-        for path in wanted.mcp_config:
+        for path in options["mcp_config"]:
             check_flag_file(path)
-    for path in wanted.plugin_dirs:
+    for path in options["plugin_dirs"]:
         if not path.expanduser().is_dir():
             raise UserMistake(f"--plugin-dir {path} does not exist; name the directory of a plugin")
 
 
 def build_session_options(
-    common: Common, wanted: SessionRequest, model: str, *, approver: Approver | None = None
+    common: Common, model: str, flags: Mapping[str, Any], *, approver: Approver | None = None
 ) -> SessionOptions:
-    """The options of the session."""
+    """The options of the session; `flags` are fields of it."""
     return wiring.build_agreed_options(
         common.agreed(),
         common.directory(),
         model,
         approver=approver,
         is_interactive=approver is not None,
-        mode=wanted.mode,
-        allowed_tools=wanted.allowed,
-        disallowed_tools=wanted.disallowed,
-        system_prompt=wanted.system_prompt,
-        appended_prompt=wanted.appended_prompt,
-        setup_trigger=wanted.setup_trigger,
-        max_rounds=wanted.max_rounds,
-        max_output_tokens=wanted.max_tokens,
-        window_tokens=wanted.window,
-        mcp_config=wanted.mcp_config,
-        plugin_dirs=wanted.plugin_dirs,
-        agents=wanted.agents,
-        team=wanted.team,
-        agent_name=wanted.agent_name,
         program=_program(common),
+        **flags,
     )
 
 

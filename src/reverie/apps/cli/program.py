@@ -170,24 +170,22 @@ def cli(
         open_session,
     )
 
-    wanted = SessionRequest(
-        resume=resume,
-        goes_on=goes_on,
-        fork=fork,
-        mode=mode,
-        allowed=allowed,
-        disallowed=disallowed,
-        system_prompt=system_prompt,
-        appended_prompt=appended_prompt,
-        setup_trigger=setup_trigger or "",
-        max_rounds=max_rounds,
-        max_tokens=max_tokens,
-        window=window,
-        mcp_config=tuple(map(Path, mcp_config)),
-        plugin_dirs=tuple(map(Path, plugin_dirs)),
-        agents=agents,
-    )
-    check_flags(wanted)
+    options = {
+        "mode": mode,
+        "allowed_tools": allowed,
+        "disallowed_tools": disallowed,
+        "system_prompt": system_prompt,
+        "appended_prompt": appended_prompt,
+        "setup_trigger": setup_trigger or "",
+        "max_rounds": max_rounds,
+        "max_output_tokens": max_tokens,
+        "window_tokens": window,
+        "mcp_config": tuple(map(Path, mcp_config)),
+        "plugin_dirs": tuple(map(Path, plugin_dirs)),
+        "agents": agents,
+    }
+    check_flags(options)
+    wanted = SessionRequest(resume, goes_on, fork, options)
     if prompt is None:
         from reverie.apps.cli.chat import chat
 
@@ -198,7 +196,7 @@ def cli(
     chosen = model_or_refusal(ctx.obj)
     if chosen is None:
         ctx.exit(FAILED)
-    ctx.exit(print_turn(open_session(build_session_options(ctx.obj, wanted, chosen), wanted), text, output_format))
+    ctx.exit(print_turn(open_session(build_session_options(ctx.obj, chosen, options), wanted), text, output_format))
 
 
 def run(arguments: Sequence[str]) -> int:

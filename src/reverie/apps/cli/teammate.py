@@ -64,7 +64,7 @@ def command(
     import asyncio
     from dataclasses import replace
 
-    from reverie.apps.cli.open_session import SessionRequest, build_session_options
+    from reverie.apps.cli.open_session import build_session_options
     from reverie.errors import UserMistake
     from reverie.files.trust import read_trust
     from reverie.models.from_settings import model_choice
@@ -74,20 +74,20 @@ def command(
     from reverie.session.teammate import serve
 
     chosen = model or model_choice(common.configuration(), common.model).name
-    wanted = SessionRequest(
-        mode=mode,
-        allowed=allowed,
-        disallowed=disallowed,
-        appended_prompt=appended_prompt,
-        max_tokens=max_tokens,
-        window=window,
-        mcp_config=tuple(map(Path, mcp_config)),
-        plugin_dirs=tuple(map(Path, plugin_dirs)),
-        agents=agents,
-        team=team,
-        agent_name=name,
-    )
-    options = build_session_options(common, wanted, chosen)
+    flags = {
+        "mode": mode,
+        "allowed_tools": allowed,
+        "disallowed_tools": disallowed,
+        "appended_prompt": appended_prompt,
+        "max_output_tokens": max_tokens,
+        "window_tokens": window,
+        "mcp_config": tuple(map(Path, mcp_config)),
+        "plugin_dirs": tuple(map(Path, plugin_dirs)),
+        "agents": agents,
+        "team": team,
+        "agent_name": name,
+    }
+    options = build_session_options(common, chosen, flags)
     role = None
     if kind:
         found = list_agents(

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.extensions.instructions.globs import matches, unfolded
 from reverie.extensions.instructions.include import (
     UnreadableFile,
     find_target,
@@ -35,6 +34,7 @@ from reverie.extensions.instructions.instruction_file import (
 )
 from reverie.extensions.instructions.markdown import without_comments
 from reverie.extensions.instructions.rules import list_rules, split_front_matter
+from reverie.files.globs import matches_below, unfold_all
 from reverie.files.places import InstructionFiles, find_checkout
 from reverie.values import value
 
@@ -118,8 +118,8 @@ class _Loading:
         self.additional = tuple(Path(os.path.realpath(folder)) for folder in before.where.additional)
         theirs = before.where.project_excludes
         own = [pattern for pattern in self._settings.excludes if pattern not in theirs]
-        self._excludes = unfolded(_absolute(pattern, before.where.home) for pattern in own)
-        self._project_excludes = unfolded(_absolute(pattern, before.where.home) for pattern in theirs)
+        self._excludes = unfold_all(_absolute(pattern, before.where.home) for pattern in own)
+        self._project_excludes = unfold_all(_absolute(pattern, before.where.home) for pattern in theirs)
         self.trigger: Path | None = None
         self._files: list[InstructionFile] = []
         self._rules = list(before.rules)
@@ -181,7 +181,7 @@ class _Loading:
         """Rules that have waited for such a file."""
         for rule in tuple(self._rules):
             relative = _relative(touched, rule.base)
-            if relative and any(matches(pattern, relative) for pattern in unfolded(rule.globs)):
+            if relative and any(matches_below(pattern, relative) for pattern in unfold_all(rule.globs)):
                 self._rules.remove(rule)
                 self._read(rule.path, _Errand(rule.kind, LoadReason.PATH_MATCH, rule.base, globs=rule.globs))
 
@@ -282,7 +282,7 @@ class _Loading:
     def _is_excluded(self, path: Path, real: Path, kind: InstructionKind) -> bool:
         is_theirs = kind is not InstructionKind.USER and real.is_relative_to(self.top)
         patterns = (*self._excludes, *(self._project_excludes if is_theirs else ()))
-        return any(matches(pattern, str(name)) for pattern in patterns for name in {path, real})
+        return any(matches_below(pattern, str(name)) for pattern in patterns for name in {path, real})
 
     def _drop_copies(self, first: int) -> None:
         """Of files of one level that say the same, as `AGENTS.md` often is a copy of `CLAUDE.md`, keep one."""

@@ -4,6 +4,6 @@
   (two edits of one), `remarks` (what was guessed while reading), `vetted` (what was scanned already)
 - `draft`: from what a caller says to a topic
 - its name: `filenames`, `finding` (which topic is meant by a name)
-- how long it holds, for what: `age`, `anchors` (what it is tied to), `situations`, `tasks`, `globs` (when it applies)
+- how long it holds, for what: `age`, `anchors` (what it is tied to), `situations`, `tasks` (when it applies)
 - `polarity`: whether it says what the words say that it quotes, by the tables of `polarity_words`
 """

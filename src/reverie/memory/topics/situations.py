@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from reverie.memory.topics.globs import glob_matches
+from reverie.files.globs import matches_like_gitignore
 from reverie.memory.topics.tasks import tasks_asked, tasks_spoken_of
 from reverie.values import value
 
@@ -49,7 +49,7 @@ def matches(when: When, situation: Situation) -> tuple[str, ...]:
     """The reasons why a memory applies now, in words; none when it does not."""
     found = ["it holds always"] if when.always else []
     for pattern in when.files:
-        file = next((file for file in situation.files if glob_matches(pattern, file)), None)
+        file = next((file for file in situation.files if matches_like_gitignore(pattern, file)), None)
         found += [f"{file} matches {pattern}"] if file is not None else []
     used = {tool.casefold() for tool in situation.tools}
     found += [f"{tool} is in use" for tool in when.tools if tool.casefold() in used]
