@@ -565,8 +565,11 @@ class Memory:
             UserMistake: there is none, or more than one.
             Damaged: its file cannot be read.
         """
+        from reverie.memory.store.tracked import read_topic
+        from reverie.memory.topic_names import missing
+
         try:
-            return self.store.read(self.path_of(name))
+            return read_topic(self.scope.folder, self.path_of(name)) or missing(self.index, name)
         except Damaged as problem:
             raise Damaged(
                 f"{self.directory}/{problem}", path=self.directory / problem.path, line=problem.line
@@ -863,8 +866,11 @@ class Memory:
 
     def _says(self, topic: Topic) -> bool:
         """Whether a topic of the index still says the same on disk."""
+        from reverie.memory.store.tracked import read_topic
+
         with suppress(Error):
-            return self.store.read(topic.path).body == topic.body
+            stored = read_topic(self.scope.folder, topic.path)
+            return stored is not None and stored.body == topic.body
         return False
 
     def _model(self, model: Model | str) -> Model:

@@ -520,7 +520,7 @@ def test_a_secret_that_a_hand_wrote_into_a_file_is_told_and_not_shown(
 @requirement("cli:recall:light")
 def test_recall_loads_nothing_heavy(terminal: Terminal) -> None:
     directory = Path(save(terminal)["path"]).parent
-    heavy = {"yaml", "rich", "numpy", "msgspec", "asyncio", "ssl", "anthropic", "openai", "starlette", "click", "ast"}
+    heavy = {"yaml", "rich", "numpy", "msgspec", "asyncio", "ssl", "anthropic", "openai", "starlette"}
 
     loaded = imported_by("recall", "kiwi", "server", "--memory-dir", str(directory))
 

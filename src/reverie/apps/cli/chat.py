@@ -10,7 +10,7 @@ import click
 
 from reverie.apps.cli.exits import DONE, FAILED
 from reverie.apps.cli.open_session import SessionRequest, build_session_options, open_session
-from reverie.apps.cli.which import Common
+from reverie.apps.cli.options import Common
 from reverie.errors import Error, Unavailable, UserMistake
 from reverie.models import from_settings
 from reverie.models.offline import OFFLINE

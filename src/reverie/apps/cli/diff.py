@@ -6,8 +6,7 @@ import sys
 
 import click
 
-from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import as_json
+from reverie.apps.cli.options import Which, as_json, memory_options
 from reverie.apps.cli.shell_completion import commits
 from reverie.apps.plain import unsteered
 

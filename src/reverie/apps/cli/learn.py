@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reverie.apps.amounts import counted
-from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import as_json
+from reverie.apps.cli.options import Which, as_json, memory_options
 from reverie.values import value
 
 if TYPE_CHECKING:

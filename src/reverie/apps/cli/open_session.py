@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from reverie.apps.cli.which import Common
+from reverie.apps.cli.options import Common
 from reverie.errors import UserMistake
 from reverie.models import from_settings
 from reverie.models.offline import OFFLINE

@@ -1,11 +1,29 @@
-"""`reverie recall`: the memories that matter for a request, and why; `recall_answer.py` finds and prints them."""
+"""`reverie recall`: the memories that matter for a request, and why.
+
+Colours are plain escape codes: the cold start of this command is measured, and nothing heavy is imported.
+"""
 
 from __future__ import annotations
 
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import click
 
-from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import as_json
+from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.errors import Error
+
+if TYPE_CHECKING:
+    from reverie.memory.memory import Memory
+    from reverie.memory.search.recall import Recalled
+    from reverie.memory.search.render import Hit
+
+_LINE_CHARS = 400
+"""A memory may be one line of megabytes; `--full` shows it whole."""
+_LINES_SHOWN = 12
+_BOLD, _DIM = 1, 2
 
 
 @click.command("recall")
@@ -53,18 +71,85 @@ def command(
       reverie recall "fix the flaky test" --file tests/test_import.py --tool pytest
       reverie recall 数据库迁移 --json
     """
-    from reverie.apps.cli.recall_answer import RecallSaid, answer
+    started = time.perf_counter()
+    memory = which.open()
+    text = " ".join(query)
+    built = memory.build_query(text, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
+    recalled = memory.recall_report(replace(built, by_words=words), fresh=fresh)
+    took_ms = round((time.perf_counter() - started) * 1000, 1)
+    if as_json:
+        from reverie.apps.cli.memory_documents import hit_document
+        from reverie.apps.cli.output import print_json
 
-    said = RecallSaid(
-        query=query,
-        limit=limit,
-        exclude=exclude,
-        files=files,
-        tools=tools,
-        context=context,
-        fresh=fresh,
-        words=words,
-        full=full,
-        as_json=as_json,
-    )
-    answer(which, said)
+        hits = [hit_document(hit) for hit in recalled.hits]
+        print_json({"hits": hits, "took_ms": took_ms, "searched": recalled.searched})
+    else:
+        _print(recalled, took_ms, str(memory.directory), full=full)
+    sys.stdout.flush()
+    # The answer is out; what follows nobody waits for.
+    memory.note_recalled(recalled.hits, text)
+    if memory.has_foreign_edits:
+        _commit_edits(memory)
+    memory.close()
+
+
+def _commit_edits(memory: Memory) -> None:
+    """Commit edits by other programs that were found on the way; where nothing can be written, only warn."""
+    try:
+        memory.sync()
+    except Error as problem:
+        sys.stderr.write(f"reverie: {problem}\n")
+    for caution in memory.cautions():
+        sys.stderr.write(f"reverie: {caution}\n")
+
+
+def _print(found: Recalled, took_ms: float, directory: str, *, full: bool) -> None:
+    if found.skipped:
+        sys.stderr.write(f"reverie: {found.skipped}\n")
+        return
+    for hit in found.hits:
+        sys.stdout.write("".join(f"{line}\n" for line in _lines(hit, full=full)))
+    sys.stdout.flush()
+    known = f"{len(found.hits)} of {found.searched} memories"
+    if not found.hits:
+        known = f"no relevant memories ({found.searched} searched) in {directory}"
+    sys.stderr.write(f"{known} ({took_ms:.0f} ms)\n")
+
+
+def _lines(hit: Hit, *, full: bool) -> list[str]:
+    from reverie.apps.plain import unsteered
+    from reverie.memory.topics.age import age_words
+
+    facts = [hit.topic.type, age_words(hit.age_days), hit.trust, None if hit.scope == "project" else hit.scope]
+    facts += [f"{check.state.value}: {_named(check)}" for check in hit.anchors if check.state != "fresh"]
+    lines = hit.topic.body.splitlines()
+    shown = lines if full else _telling_lines(lines, hit.topic.description)
+    more = len(lines) - len(shown)
+    name = unsteered(_cut(hit.topic.name))
+    return [
+        f"{_styled(name, _BOLD)}  {hit.score:.2f}  {', '.join(fact for fact in facts if fact)}",
+        f"  {unsteered(_cut(hit.topic.description))}",
+        *(f"    {unsteered(line if full else _cut(line))}".rstrip() for line in shown),
+        *([f"    … {more} more lines: reverie show {hit.topic.path}"] if more else []),
+        _styled(f"  why: {hit.why}", _DIM),
+        _styled(f"  {hit.path}\n", _DIM),
+    ]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}…"
+
+
+def _styled(text: str, style: int) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if sys.stdout.isatty() else text
+
+
+def _telling_lines(lines: list[str], description: str) -> list[str]:
+    return [] if lines == [description] else lines[:_LINES_SHOWN]
+
+
+def _named(check: object) -> str:
+    from reverie.memory.topics.anchors import AnchorCheck, named
+
+    assert isinstance(check, AnchorCheck)
+    return named(check.anchor)

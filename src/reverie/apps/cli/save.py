@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import as_json
+from reverie.apps.cli.options import Which, as_json, memory_options
 
 if TYPE_CHECKING:
     from reverie.memory.memory import Memory

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.which import Common, Which
+from reverie.apps.cli.options import Common, Which
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

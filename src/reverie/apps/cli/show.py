@@ -6,8 +6,7 @@ from datetime import datetime
 
 import click
 
-from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import Moment, as_json
+from reverie.apps.cli.options import Moment, Which, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 from reverie.apps.plain import unsteered
 

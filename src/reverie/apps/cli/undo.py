@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import as_json
+from reverie.apps.cli.options import Which, as_json, memory_options
 from reverie.apps.cli.shell_completion import commits
 
 if TYPE_CHECKING:

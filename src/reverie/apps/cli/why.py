@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import as_json
+from reverie.apps.cli.options import Which, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 
 _RECALLS_SHOWN = 5

@@ -34,6 +34,7 @@ from reverie.memory.store.tracked import (
     is_safe_path,
     is_topic_path,
     list_tracked,
+    read_topic,
     read_tracked,
 )
 from reverie.memory.store.writer import Attribute, Files, Writer, conflict_path, find_secrets, merged_bytes
@@ -140,11 +141,11 @@ class Store:
         """
         for path in (name, f"{name}.md"):
             if is_safe_path(path) and is_topic_path(path):
-                topic = self._read_topic(path)
+                topic = read_topic(self.folder, path)
                 if topic is not None:
                     return topic
         path = self.find(name)
-        return self._read_topic(path) or _missing(name, self.folder)
+        return read_topic(self.folder, path) or _missing(name, self.folder)
 
     def read_bytes(self, path: str) -> tuple[bytes, str]:
         """A topic's file as it is, and the SHA-256 by which `save` recognises that it has not changed since."""
@@ -484,22 +485,13 @@ class Store:
                 yield known[1]
                 continue
             try:
-                topic = self._read_topic(path)
+                topic = read_topic(self.folder, path)
             except Damaged as error:
                 yield error
                 continue
             if topic is not None:
                 self._parsed[path] = (found[path], topic)
                 yield topic
-
-    def _read_topic(self, path: str) -> Topic | None:
-        content = read_tracked(self.folder, path)
-        if content is None:
-            return None
-        try:
-            return parse_topic(path, content.decode())
-        except UnicodeDecodeError as error:
-            raise Damaged(f"{path} is not UTF-8 text: {error.reason}", path=self.folder.directory / path) from error
 
 
 @value

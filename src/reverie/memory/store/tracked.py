@@ -11,9 +11,13 @@ import stat
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from reverie.errors import Damaged
 from reverie.files.places.paths import MemoryFolder
+
+if TYPE_CHECKING:
+    from reverie.memory.topics.value import Topic
 
 Seen: TypeAlias = tuple[int, int, int, int, int]
 """Of a file on disk: time of modification and of change in nanoseconds, size, inode, device."""
@@ -120,3 +124,18 @@ def read_tracked(folder: MemoryFolder, path: str) -> bytes | None:
         return None
     with os.fdopen(handle, "rb") as file:
         return file.read()
+
+
+def read_topic(folder: MemoryFolder, path: str) -> Topic | None:
+    """The topic of a tracked file, or None where there is none.
+
+    Raises:
+        Damaged: the file cannot be read as a topic.
+    """
+    from reverie.memory.topics.topic import parse_topic
+
+    content = read_tracked(folder, path)
+    try:
+        return None if content is None else parse_topic(path, content.decode())
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{path} is not UTF-8 text: {error.reason}", path=folder.directory / path) from error
