@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from reverie.errors import Conflict
+from reverie.memory.store.change import Change
 from reverie.memory.store.repack import PACKS_AT_MOST, pack, pack_when_due, packing_stopped
 from reverie.memory.store.timeline import import_bundle, log, write_bundle
 from tests.memory.stores import files_of, git, open_store, topic
@@ -286,3 +288,39 @@ def test_a_damaged_index_file_costs_only_a_reading(tmp_path: Path, damage: bytes
     assert store.save(topic("Second")).commit
     assert before.items() <= (files_of(tmp_path) | {"MEMORY.md": before["MEMORY.md"]}).items()
     assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_a_stat_cache_of_an_earlier_version_costs_only_a_reading(tmp_path: Path) -> None:
+    open_store(tmp_path).save(topic("First"))
+    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    (tmp_path / ".git" / "reverie" / "state").write_text(f"{head} {'0' * 40}".ljust(96), encoding="ascii")
+    store = open_store(tmp_path)
+    assert store.sync() == ()
+    assert store.history.recovered == ""
+    assert len(log(store)) == 1
+
+
+@requirement("store:git:ordinary")
+def test_a_save_on_a_detached_head_moves_that_head_alone(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    first = store.save(topic("First")).commit
+    git(tmp_path, "checkout", "-q", "--detach")
+    second = store.save(topic("Second")).commit
+    assert git(tmp_path, "rev-parse", "main", "HEAD").split() == [first, second]
+    assert git(tmp_path, "status", "--porcelain") == ""
+    assert store.sync() == ()
+
+
+@requirement("store:writers:no-lost-update")
+def test_a_branch_that_another_git_moved_meanwhile_is_not_moved_back(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.save(topic("First"))
+    ours = store.history.write_commit({"ours.md": b"Ours.\n"}, Change("agent", "ours"), store.now())
+    identity = ("-c", "user.name=U", "-c", "user.email=u@x")
+    git(tmp_path, *identity, "commit", "-q", "--allow-empty", "-m", "theirs")
+    theirs = git(tmp_path, "rev-parse", "HEAD").strip()
+    with pytest.raises(Conflict, match="moved meanwhile"):
+        store.history.move(ours, {}, is_done=True)
+    assert git(tmp_path, "rev-parse", "HEAD").strip() == theirs
+    assert open_store(tmp_path).sync() == ()
+    assert git(tmp_path, "rev-parse", "HEAD").strip() == theirs

@@ -361,6 +361,16 @@ def test_an_erasing_that_stopped_after_the_switch_is_finished_by_the_next_comman
     assert git(tmp_path, "fsck", "--strict", "--full") == ""
 
 
+@requirement("store:erase:crash")
+def test_a_pack_that_a_killed_git_marked_to_be_kept_does_not_keep_what_is_erased(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.save(topic("Deployment window", body=_SENTENCE))
+    for pack in list((tmp_path / ".git" / "objects" / "pack").glob("*.pack")):
+        pack.with_suffix(".keep").write_text("fast-import", encoding="ascii")
+    erase(store, "Deployment window")
+    assert _SENTENCE.encode() not in _everything_in(tmp_path)
+
+
 def test_erase_names_the_copies_it_cannot_reach(tmp_path: Path) -> None:
     store = open_store(tmp_path / "memory")
     store.save(topic("Deployment window", body=_SENTENCE))

@@ -97,14 +97,15 @@ def write_branch(git: Git, commit: str, *, old: str | None, is_done: bool) -> No
     """
     name = head_reference(git.directory)
     wait_for_locks(git.directory, name, PENDING, "packed-refs")
-    rows = [f"update {name} {commit} {old or _NO_COMMIT}"] if name != "HEAD" else []
-    if is_done and read_reference(git.directory, PENDING):
-        rows.append(f"delete {PENDING}")
+    rows = [f"update {name} {commit} {old or _NO_COMMIT}\n"]
     if name == "HEAD":
-        # Git is shown a HEAD of ours, see `program.py`.
+        # Detached. Git is shown a HEAD of ours (see `program.py`), so it cannot move this one.
         write_head(git.directory, commit)
+        rows = []
+    if is_done and read_reference(git.directory, PENDING):
+        rows.append(f"delete {PENDING}\n")
     try:
-        git.run("update-ref", "--stdin", stdin="".join(f"{row}\n" for row in rows).encode())
+        git.run("update-ref", "--stdin", stdin="".join(rows).encode())
     except Unavailable as error:
         # The git of a writer that was killed may have gone on for a moment, and moved it.
         if read_head(git.directory) != commit:
