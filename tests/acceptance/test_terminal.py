@@ -19,7 +19,7 @@ pytestmark = [needs_tmux, pytest.mark.program]
 
 BUG = "def last(rows):\n    return rows[:-1]\n"
 CHECK = "from rows import last\n\nassert last([1, 2, 3]) == 3, last([1, 2, 3])\nprint('all well')\n"
-READY = "Say what to do."
+READY = "Type a message."
 
 
 def call(name: str, text: str = "", **given: str | int | list[dict[str, str]]) -> ScriptAction:
@@ -95,7 +95,7 @@ def test_a_long_session_passes_three_compactions_and_shows_each_receipt(tmp_path
             for number in range(STEPS):
                 terminal.enter(f"Please: step {number}. Mind the {number} swans")
                 screen = terminal.sees(f"Noted {number}.")
-                shown = max(shown, screen.count("/uncompact takes it back"))
+                shown = max(shown, screen.count("/uncompact undoes it"))
                 assert "cache was lost" not in screen
             terminal.press("C-d")
             assert terminal.wait_for_end() == 0
@@ -119,7 +119,7 @@ def test_a_refusal_reaches_the_model_with_its_reason_and_nothing_happens(tmp_pat
             terminal.enter("Please: clean up")
             terminal.sees("1. Yes")
             terminal.press("n")
-            terminal.sees("why not")
+            terminal.sees("reason, or what to do instead")
             terminal.enter("it is shared")
             terminal.sees("Then I leave it")
 
@@ -170,7 +170,7 @@ def test_overloaded_servers_and_dropped_streams_are_asked_again(tmp_path: Path) 
         with at.terminal() as terminal:
             terminal.sees(READY)
             terminal.enter("Please: hello")
-            assert "trying again" in terminal.sees("Here after all.")
+            assert "retrying in" in terminal.sees("Here after all.")
             at.provider.act(dropped, overloaded)
             terminal.enter("Please: more")
             terminal.sees("And once more.")
@@ -195,7 +195,7 @@ def test_ctrl_c_stops_the_turn_with_a_valid_history_and_twice_leaves(tmp_path: P
             terminal.enter("Please: answer slowly")
             terminal.sees("Esc stops")
             terminal.press("C-c")
-            terminal.sees("stopped; say what to do instead")
+            terminal.sees("stopped; type what to do instead")
             terminal.enter("Please: run it")
             terminal.sees("Bash sleep 50")
             terminal.press("C-c")
@@ -244,15 +244,15 @@ def test_files_go_back_in_a_resumed_session_and_own_commands_are_told(tmp_path: 
             terminal.sees("Bash sleep 2")
             terminal.enter("/rewind")
             terminal.sees("⋯ /rewind")
-            terminal.sees("Go back to before which message?")
+            terminal.sees("Rewind to before which message?")
             terminal.type("fix it")
             terminal.until(lambda screen: "  Please: wait" not in screen, "the list to be narrowed")
             terminal.press("Enter")
             terminal.sees("The conversation and 2 files")
             terminal.press("Enter")
-            terminal.sees("Somebody else also changed made.py")
+            terminal.sees("Files also changed outside this session: made.py")
             terminal.press("Enter")
-            terminal.sees("gone back; brought back: rows.py")
+            terminal.sees("conversation rewound; restored: rows.py")
 
         assert "<bash-stdout>by hand" in at.last_messages
         assert "exit code 1" in at.last_messages
@@ -276,11 +276,11 @@ def test_one_side_of_a_message_that_is_picked_from_a_list_is_summed_up(tmp_path:
             terminal.enter(f"{ASKED}{word}")
             terminal.sees(f"{word}end.")
         terminal.enter("/compact from")
-        terminal.sees("Sum up from which message on?")
+        terminal.sees("Summarise from which message on?")
         terminal.press("Escape")
         terminal.sees(READY)
         terminal.enter("/compact from")
-        terminal.sees("Sum up from which message on?")
+        terminal.sees("Summarise from which message on?")
         terminal.type("gam")
         terminal.until(lambda screen: f"  {ASKED}delta" not in screen, "the list to be narrowed")
         terminal.press("Enter")
@@ -294,7 +294,7 @@ def test_one_side_of_a_message_that_is_picked_from_a_list_is_summed_up(tmp_path:
             False,
         ]
         terminal.enter("/compact up to")
-        terminal.sees("Sum up what comes before which message?")
+        terminal.sees("Summarise everything before which message?")
         terminal.type("beta")
         terminal.until(lambda screen: f"  {ASKED}alpha" not in screen, "the list to be narrowed")
         terminal.press("Enter")

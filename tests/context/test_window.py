@@ -191,7 +191,7 @@ def test_a_window_of_no_size_is_refused(size: Any) -> None:
 
 @requirement("window:bad-input")
 def test_an_unknown_strategy_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(UserMistake, match="'truncate'; there are default, none"):
+    with pytest.raises(UserMistake, match="'truncate'; expected one of default, none"):
         window(strategy="truncate")
 
 

@@ -157,7 +157,7 @@ def test_a_full_disk_leaves_the_old_state(tmp_path: Path) -> None:
             try:
                 attempt()
             except Unavailable as error:
-                assert str(path) in str(error) and "free some space" in str(error), error
+                assert str(path) in str(error) and "free disk space" in str(error), error
                 print("refused", flush=True)
     """
     before = {"a.md": "old a", "b.md": "old b", "log.jsonl": "one\ntorn"}

@@ -243,7 +243,7 @@ def test_a_secret_is_refused_and_the_refusal_noted(memory: Memory) -> None:
         ({"name": " "}, "name"),
         ({"type": "todo"}, "todo"),
         ({"trust": "sure"}, "sure"),
-        ({"description": "", "body": ""}, "nothing"),
+        ({"description": "", "body": ""}, "is empty"),
     ],
 )
 def test_a_mistake_in_a_memory_is_named(memory: Memory, wrong: dict[str, str], says: str) -> None:

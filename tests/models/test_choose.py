@@ -56,7 +56,7 @@ def test_a_name_that_nobody_serves_is_the_users_mistake(name: str) -> None:
 @pytest.mark.parametrize("url", ["localhost:8080", "ftp://host", "http://", "http://host:port", "http://me:s3cret@:1"])
 def test_an_address_that_is_none_is_the_users_mistake(url: str) -> None:
     for access in (Access(openai_url=url), Access(anthropic_url=url)):
-        with pytest.raises(UserMistake, match="no address") as caught:
+        with pytest.raises(UserMistake, match="not a server address") as caught:
             choose("opus" if access.anthropic_url else "local", access)
         assert "s3cret" not in str(caught.value)
 

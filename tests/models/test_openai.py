@@ -208,7 +208,7 @@ async def test_an_answer_that_a_stream_swallowed_is_fetched_whole() -> None:
 @requirement("models:openai:quirks")
 async def test_a_stream_without_any_answer_is_interrupted() -> None:
     empty = Canned((b": comment\n\n", b"data: [DONE]\n\n"), headers={"content-type": "text/event-stream"})
-    with LoopbackServer(lambda _: empty) as server, pytest.raises(Interrupted, match="without beginning"):
+    with LoopbackServer(lambda _: empty) as server, pytest.raises(Interrupted, match="without a reply"):
         await finished(model_at(server.url, retries=Retries(attempts=1)), request())
 
 

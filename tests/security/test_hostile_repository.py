@@ -60,7 +60,7 @@ def test_nothing_of_a_repository_acts_before_a_yes(made: Trap, victim: Terminal,
         assert running.requests, "the conversation goes to the user's own provider"
     assert made.sprung == []
     assert not (made.project / "memory").exists()
-    assert "wait for your trust" in ran.err
+    assert "inactive until trusted" in ran.err
 
 
 @requirement("security:repository:nothing-runs")
@@ -98,13 +98,13 @@ def test_a_local_file_that_was_unpacked_with_a_folder_is_somebody_elses(
 
         assert made.sprung == []
         assert not memory.exists()
-        assert "wait for your trust" in ran.err
+        assert "inactive until trusted" in ran.err
         assert "permissions.allow" in victim.run("trust").out
         assert victim.run("trust", "--accept").code == 0
         after = asked(victim, "please", running)
 
     assert made.sprung == ["bash", "hook"], after.err
-    assert "wait for your trust" not in after.err
+    assert "inactive until trusted" not in after.err
 
 
 @requirement("security:repository:nothing-runs")

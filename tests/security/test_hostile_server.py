@@ -161,5 +161,5 @@ async def test_a_server_that_dies_in_the_middle_of_a_word_costs_one_call(tmp_pat
         first = await answer(found, desk)
         second = await answer(found, desk)
 
-    assert "went away" in str(first.content)
-    assert "went away" in str(second.content), "it was connected again, and died again"
+    assert "was lost" in str(first.content)
+    assert "was lost" in str(second.content), "it was connected again, and died again"

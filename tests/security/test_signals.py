@@ -113,7 +113,7 @@ def test_a_signal_restores_the_terminal(tmp_path: Path, number: signal.Signals) 
         simulator(script(tmp_path)) as provider,
         at_work(tmp_path, provider, "-m", MODEL, "--allowed-tools", "Bash") as terminal,
     ):
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.enter("please")
         inner = started(tmp_path)
         os.kill(terminal.process_id, number)

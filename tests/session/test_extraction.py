@@ -268,7 +268,7 @@ async def test_a_fork_stops_when_the_budget_is_spent_on_the_way(tmp_path: Path) 
 
         assert 1 <= len(fork_requests(at)) < at.settings.extraction.max_rounds
         assert session.parts.governor.refuses() != ""
-        assert any("goes on without the model" in text for text in heard)
+        assert any("continues without the model" in text for text in heard)
         assert len(list(at.start().memory.topics())) == 1, "the rules look at what the fork left"
 
 
@@ -311,7 +311,7 @@ async def test_extraction_stops_when_another_process_asks_for_it_and_looks_again
             await at_rest(session)
             (task,) = (task for task in list_tasks(folder, now=at.time) if task.kind == "extraction")
             assert task.state == "killed"
-            assert any("looked at again" in text for text in heard)
+            assert any("processed after the next turn" in text for text in heard)
             before = len(fork_requests(at))
             await told(session, "go on, always in English please")
         assert len(fork_requests(at)) > before

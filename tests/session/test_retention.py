@@ -37,4 +37,4 @@ async def test_a_session_that_nobody_used_goes_and_a_cited_one_stays(tmp_path: P
 
         left = {path.name for path in folder.directory.glob("*.jsonl")} - {f"{session.id}.jsonl"}
         assert left == {"cited.jsonl"}
-        assert any("1 file(s) of sessions" in text for text in heard)
+        assert any("1 file of unused sessions" in text for text in heard)

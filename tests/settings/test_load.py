@@ -333,8 +333,8 @@ def test_a_directory_that_cannot_hold_memories_is_passed_over_in_a_file_and_a_mi
     found = machine.load()
     assert memory_directory(found) == Path("/data/memory")
     (caution,) = map(str, found.cautions)
-    assert caution.startswith(f"{machine.user}:1: `memory.directory` is ignored: '/' is at or near the root; name")
-    relative = "'notes' is relative; name the full path or begin with ~/"
+    assert caution.startswith(f"{machine.user}:1: `memory.directory` is ignored: '/' is too close to the root; name")
+    relative = "'notes' is relative; use an absolute path or start with ~/"
     flags = SettingsFlags(assignments=("memory.directory=notes",))
     assert machine.mistakes(flags, CLAUDE_COWORK_MEMORY_PATH_OVERRIDE="notes") == [
         f"CLAUDE_COWORK_MEMORY_PATH_OVERRIDE: `memory.path_override`: {relative}",

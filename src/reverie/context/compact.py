@@ -246,7 +246,7 @@ def _place(items: Sequence[Item], pivot: str) -> int:
     typed = [item for item in items if item.kind is ItemKind.TYPED][-_PROMPTS_NAMED:]
     short = short_ids(item.uuid for item in items)
     named = ", ".join(f"{short[item.uuid]} “{_words(item)}”" for item in typed)
-    raise UserMistake(f"no message in view has the id {pivot!r}; the newest of yours are {named or 'none'}")
+    raise UserMistake(f"no message in the context has the id {pivot!r}; your most recent messages: {named or 'none'}")
 
 
 def _asked(case: Case, instructions: str) -> str:

@@ -194,7 +194,7 @@ class Compactor:
     ) -> StageOutcome:
         refusal = await self.listener.refuse(trigger, instructions)
         if refusal:
-            self.listener.warn(f"no compaction: a hook says {refusal}")
+            self.listener.warn(f"compaction blocked by a hook: {refusal}")
             return NOTHING
         aside, settings = self.log.aside(), self.preparer.settings
         # What stands before the message stays as it is, so nothing of it has to return.
@@ -210,7 +210,7 @@ class Compactor:
             else:
                 outcome = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
         except Unavailable as problem:
-            self.listener.warn(f"the model wrote no summary ({problem}); the embedded one stands")
+            self.listener.warn(f"the model wrote no summary ({problem}); using the built-in summary")
             again = compact_now(case, settings, notes, instructions=instructions, part=part)
             outcome = await asyncio.to_thread(answered, again)
         if not outcome.entries and trigger == "auto":

@@ -31,7 +31,7 @@ class Veto(StrEnum):
     INTERNAL = "the request comes from inside: a notes writer or summariser"
     COLLAPSE = "collapse keeps this window"
     REACTIVE_ONLY = "compaction waits for the provider's word"
-    OFF = "automatic compaction is switched off"
+    OFF = "automatic compaction is disabled"
     ROOM = "there is room"
     FAILURES = "the last compactions failed"
     REFILLS = "the window filled up again right after each of the last compactions"

@@ -141,8 +141,8 @@ def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> Undoable
             later = [one for one in since if _is_said(one) and (found := envelope_of(one)) and found.uuid not in old]
             return UndoableCompaction(entry.envelope.uuid, before, tuple(later))
     if boundary is None:
-        raise UserMistake("there is no compaction in this session that could be undone")
-    raise UserMistake(f"there is no compaction {boundary!r} in this session whose past is still in the file")
+        raise UserMistake("this session has no compaction to undo")
+    raise UserMistake(f"no compaction {boundary!r} in this session, or its messages are no longer in the file")
 
 
 def _compactions(entries: Sequence[Entry]) -> Iterable[BoundaryEntry | CollapseEntry]:

@@ -41,4 +41,4 @@ def find_strategy(name: str, strategies: tuple[Strategy, ...] = (DEFAULT, NONE))
         if strategy.name == name:
             return strategy
     names = ", ".join(strategy.name for strategy in strategies)
-    raise UserMistake(f"there is no strategy {name!r}; there are {names}")
+    raise UserMistake(f"unknown strategy {name!r}; expected one of {names}")

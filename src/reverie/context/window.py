@@ -71,7 +71,7 @@ class Window:
     ) -> None:
         if window is not None and (not isinstance(window, int) or window < SMALLEST_WINDOW):
             raise UserMistake(
-                f"window={window!r} is too small or no number of tokens: leave it out for the model's own size, or "
+                f"window={window!r} is not a valid number of tokens: omit it to use the model's window, or "
                 f"give at least {SMALLEST_WINDOW:,}"
             )
         self.model = model
@@ -172,7 +172,7 @@ class Window:
         if from_ is None and up_to is None:
             return None
         if from_ is not None and up_to is not None:
-            raise UserMistake("a compaction takes what comes from a message on or what comes before one, not both")
+            raise UserMistake("give either the first message to compact or the last one, not both")
         if from_ is not None:
             return OneSide(Direction.FROM, self._log.id_at(from_))
         return OneSide(Direction.UP_TO, self._log.id_at(up_to or 0))
@@ -180,7 +180,7 @@ class Window:
     def _spill_path(self, tool_use_id: str) -> Path:
         assert self._folder is not None
         if not any(map(_reads_files, self._log.view.tools)):
-            raise UserMistake("none of the tools of this conversation reads files, so a result is not moved to one")
+            raise UserMistake("no tool of this conversation reads files, so results are not written to files")
         return self._folder / "tool-results" / f"{tool_use_id}.txt"
 
 

@@ -75,7 +75,7 @@ def read_task(folder: Path, task_id: str, *, now: datetime) -> BackgroundTask:
     found = [task for task in list_tasks(folder, now=now) if task.id.startswith(task_id)]
     exact = [task for task in found if task.id == task_id] or found
     if len(exact) != 1:
-        raise UserMistake(f"{task_id!r} names {len(exact) or 'no'} tasks; `reverie tasks` lists them")
+        raise UserMistake(f"{task_id!r} matches {len(exact) or 'no'} tasks; run `reverie tasks` for a list")
     return exact[0]
 
 

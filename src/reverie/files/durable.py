@@ -233,7 +233,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
 def _as_line(line: bytes | str) -> bytes:
     encoded = line.encode("utf-8") if isinstance(line, str) else line
     if b"\n" in encoded:
-        raise ValueError(f"a line to append holds a line break: {encoded[:80]!r}")
+        raise ValueError(f"a line to append contains a line break: {encoded[:80]!r}")
     return encoded + b"\n"
 
 
@@ -308,10 +308,10 @@ def _as_ours(error: OSError, doing: str, path: Path) -> Error:
     reason = os.strerror(error.errno) if error.errno else str(error)
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
-            return Unavailable(f"cannot {doing} {path}: {reason}; nothing was changed, free some space and try again")
+            return Unavailable(f"cannot {doing} {path}: {reason}; nothing was changed; free disk space and try again")
         case errno.EACCES | errno.EPERM | errno.EROFS:
             return Unavailable(f"cannot {doing} {path}: {reason}; check the permissions of {path.parent}")
         case errno.EISDIR | errno.ENOTDIR | errno.ENAMETOOLONG | errno.ELOOP:
-            return UserMistake(f"cannot {doing} {path}: {reason}; name a plain file in an existing folder")
+            return UserMistake(f"cannot {doing} {path}: {reason}; name a regular file in an existing directory")
         case _:
             return Unavailable(f"cannot {doing} {path}: {reason}")

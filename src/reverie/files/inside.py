@@ -27,12 +27,12 @@ def safe_join(root: Path, *parts: str) -> Path:
     """
     for part in parts:
         if not is_encodable(part):
-            raise Refused(f"the path {part!r} holds a NUL byte or another character that no path can have", by=_CHECK)
+            raise Refused(f"the path {part!r} contains a character that is not allowed in a path", by=_CHECK)
         if part.startswith(("/", "\\")):
             raise Refused(f"the path {part!r} is absolute; name it relative to {root}", by=_CHECK)
     real = Path(os.path.realpath(Path(root, *parts)))
     if not real.is_relative_to(os.path.realpath(root)):
-        raise Refused(f"the path {str(Path(*parts))!r} leads out of {root}", by=_CHECK)
+        raise Refused(f"the path {str(Path(*parts))!r} is outside {root}", by=_CHECK)
     return real
 
 

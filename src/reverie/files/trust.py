@@ -119,7 +119,7 @@ def _read(store: Path) -> Mapping[str, _Answers]:
     content = read_small(store, limit_bytes=_MAX_FILE_BYTES)
     if content is None:
         if store.exists():
-            raise Damaged(f"{store} is no ordinary file; move it away", path=store)
+            raise Damaged(f"{store} is not a regular file; move it away", path=store)
         return {}
     try:
         found = json.loads(content)
@@ -129,7 +129,7 @@ def _read(store: Path) -> Mapping[str, _Answers]:
             return kept
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
-    raise Damaged(f"{store} is not what we wrote; correct it or move it away", path=store)
+    raise Damaged(f"{store} is not a valid trust file; fix it or move it away", path=store)
 
 
 def _is_table(answers: object) -> bool:

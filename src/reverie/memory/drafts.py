@@ -34,7 +34,7 @@ def draft_from_text(folder: IndexedFolder, text: str) -> Topic:
 
     flat = " ".join(text.split())
     if not flat:
-        raise UserMistake("there is nothing to keep: say it in a sentence")
+        raise UserMistake("nothing to save: give the memory as a sentence")
     found = find_candidates(UserMessage("", text))
     kind = found[0].type if found else remembered_type(flat)
     return drafted(_free_name(folder, text), _cut(flat, DESCRIPTION_CHARS), kind, text.strip(), trust=Trust.said)

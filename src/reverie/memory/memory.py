@@ -72,9 +72,9 @@ class Memory:
         """
         place = Path(os.path.normpath(Path(directory).expanduser().absolute()))
         if place in (Path(place.anchor), Path.home()) or _holds_other_things(place):
-            raise UserMistake(f"{place} is no place for memories alone; name a directory in it")
+            raise UserMistake(f"{place} contains other files; choose an empty or dedicated directory")
         if place.exists() and not place.is_dir():
-            raise UserMistake(f"{place} is not a directory; name one, or a place where one can be made")
+            raise UserMistake(f"{place} is not a directory; name an existing or new directory")
         root = Path(project).absolute() if project is not None else None
         if settings is None:
             places, settings = process_settings(root or Path.cwd())
@@ -93,7 +93,7 @@ class Memory:
         """
         directory = Path(project).expanduser().absolute()
         if not directory.is_dir():
-            raise UserMistake(f"there is no directory {directory}; name one inside the project")
+            raise UserMistake(f"{directory} does not exist; name a directory inside the project")
         if settings is None:
             places, settings = process_settings(directory)
         else:
@@ -378,7 +378,7 @@ class Memory:
         from reverie.memory.search.document import Query
 
         if limit is not None and (not isinstance(limit, int) or limit < 1):
-            raise UserMistake(f"limit={limit!r}: how many memories at most, a whole number above 0")
+            raise UserMistake(f"limit={limit!r} must be a positive integer")
         shown = frozenset(path for each in exclude for path in self._whole_paths(each))
         return Query(
             text=_as_text(text),
@@ -479,7 +479,9 @@ class Memory:
 
         if self._past is None:
             if self._root is None:
-                raise UserMistake(f"{self.directory} belongs to no project; open the memory of one to search its past")
+                raise UserMistake(
+                    f"{self.directory} belongs to no project; open a project's memory to search its sessions"
+                )
             self._past = Past(self._places, self._root)
         return self._past.search(query, now=self._now(), fresh=fresh, progress=progress)
 
@@ -668,7 +670,7 @@ class Memory:
         path = find_topic(wanted, topics, lambda: {path: topic.name for path, topic in topics.items()})
         if path is None:
             hint = f"`reverie at {when:%Y-%m-%d}` lists those there were"
-            raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}; {hint}")
+            raise UserMistake(f"no memory {name!r} in {self.directory} on {when:%Y-%m-%d}; {hint}")
         return topics[path]
 
     def undo(self, *commits: str) -> UndoResult:
@@ -775,7 +777,7 @@ class Memory:
 
         place = Path(target).expanduser().absolute()
         if place.is_dir() or not place.parent.is_dir():
-            raise UserMistake(f"cannot write {place}: name a file in a folder that exists")
+            raise UserMistake(f"cannot write {place}; name a file in an existing directory")
         return timeline.write_bundle(self.store, place)
 
     def import_from(self, source: AnyPath) -> Imported:
@@ -922,7 +924,7 @@ def _holds_other_things(place: Path) -> bool:
 def _as_text(said: str) -> str:
     """The text without halves of characters, which a terminal in another encoding leaves in it."""
     if not isinstance(said, str):
-        raise UserMistake(f"a question is a text, not {type(said).__name__}")
+        raise UserMistake(f"a query must be a string, not {type(said).__name__}")
     return said if said.isascii() else said.encode("utf-8", "replace").decode()
 
 

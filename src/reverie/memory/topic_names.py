@@ -18,7 +18,7 @@ _SUGGESTED = 3
 def inside(directory: Path, name: str) -> str:
     """A whole path as a path inside the directory; any other name as it is."""
     if not isinstance(name, str):
-        raise UserMistake(f"a memory is named by a text, its name or path, not by {type(name).__name__}")
+        raise UserMistake(f"the name of a memory must be a string, not {type(name).__name__}")
     return name.removeprefix(f"{directory}/")
 
 
@@ -46,7 +46,7 @@ def missing(folder: IndexedFolder, name: str) -> NoReturn:
     holding = [title for title in names.values() if wanted and wanted in title.casefold()]
     near = dict.fromkeys([*holding, *get_close_matches(name, [*names.values(), *names], n=_SUGGESTED, cutoff=0.5)])
     hint = f"; perhaps {' or '.join(map(repr, list(near)[:_SUGGESTED]))}" if near else "; `reverie list` shows all"
-    raise UserMistake(f"there is no memory {name!r} in {folder.folder.directory}{hint}")
+    raise UserMistake(f"no memory {name!r} in {folder.folder.directory}{hint}")
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def write_fork(
 ) -> Path:
     """Copy a session beside itself, or to a path whose name is the new id, and return the path of the copy."""
     if not path.is_file():
-        raise UserMistake(f"{path} is not a transcript; `reverie sessions` lists those that exist")
+        raise UserMistake(f"{path} is not a transcript; run `reverie sessions` for a list")
     entries = list(decode_lines(path.read_bytes()))
     session = new_id() if to is None else to.stem
     lines = fork_lines(
@@ -77,7 +77,7 @@ def fork_lines(
     if up_to is not None:
         chain = _until(chain, up_to, old_session)
     if not chain:
-        raise UserMistake(f"session {old_session} holds no messages to fork")
+        raise UserMistake(f"session {old_session} has no messages to fork")
     renamed = {uuid: new_id() for uuid, _ in chain}
     left_out = {uuid: record.get("parentUuid") for uuid, record in chain if _is_left_out(record, from_host=from_host)}
     lines = []
@@ -115,7 +115,7 @@ def _until(chain: list[tuple[str, dict[str, Any]]], up_to: str, old_session: str
     for number, (uuid, _) in enumerate(chain):
         if uuid == up_to:
             return chain[: number + 1]
-    raise UserMistake(f"message {up_to} is not in session {old_session}; `reverie context` names its messages")
+    raise UserMistake(f"message {up_to} is not in session {old_session}; run `reverie context` for a list")
 
 
 def _is_left_out(record: Mapping[str, Any], *, from_host: bool) -> bool:

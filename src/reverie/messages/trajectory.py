@@ -31,7 +31,7 @@ def read_recording(path: Path) -> list[Entry]:
         return list(_entries(document["messages"], path.stem))
     except (ValueError, KeyError, TypeError) as problem:
         raise Damaged(
-            f"{path} is neither a transcript nor a trajectory ({problem}); name a .jsonl transcript", path=path
+            f"{path} is not a transcript or trajectory ({problem}); name a .jsonl transcript", path=path
         ) from None
 
 

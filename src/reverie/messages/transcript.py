@@ -24,13 +24,13 @@ from reverie.messages.records import decode_lines, encode_line
 def read_entries(path: Path) -> list[Entry]:
     """All entries of a transcript file, ours or another writer's."""
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise UserMistake(f"{path} is a pipe or a device, not a transcript; copy it into a file first")
+        raise UserMistake(f"{path} is a pipe or a device, not a transcript; copy it to a file first")
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise UserMistake(f"there is no transcript at {path}; `reverie sessions` lists those that exist") from None
+        raise UserMistake(f"no transcript at {path}; run `reverie sessions` for a list") from None
     except IsADirectoryError:
-        raise UserMistake(f"{path} is a folder, not a transcript; name one .jsonl file in it") from None
+        raise UserMistake(f"{path} is a directory, not a transcript; name a .jsonl file in it") from None
     return list(decode_lines(data))
 
 

@@ -81,7 +81,7 @@ class AnthropicModel:
                         options={"headers": _headers(request)},
                     )
             if not isinstance(answer, dict) or "input_tokens" not in answer:
-                raise Interrupted(f"{self._provider.place} answered a count without a number")
+                raise Interrupted(f"{self._provider.place} returned no token count")
             return as_count(answer["input_tokens"])
 
         return await call_with_retries(call_once, self.retries, sleep=self.sleep, random=self.random)
@@ -122,7 +122,9 @@ class AnthropicModel:
             return {"auth_token": usable_key(self.auth_token, self._provider)}
         if is_loopback(self.base_url):
             return {"api_key": _NO_KEY}
-        raise Unauthenticated(f"no key for {self._provider.place}: set ANTHROPIC_API_KEY, or use the model 'offline'")
+        raise Unauthenticated(
+            f"no API key for {self._provider.place}: set ANTHROPIC_API_KEY, or use the model 'offline'"
+        )
 
     @property
     def _provider(self) -> ProviderName:

@@ -102,7 +102,7 @@ class ChatAssembly:
     def finish(self, request_id: str | None) -> Iterator[Event]:
         """Tell the end; raises `Interrupted` when there was no answer at all."""
         if not self.has_begun:
-            raise Interrupted("the server ended its answer without beginning one", request_id=request_id)
+            raise Interrupted("the server closed the stream without a reply", request_id=request_id)
         blocks = tuple(self._blocks())
         for block in blocks:
             yield BlockDone(block)

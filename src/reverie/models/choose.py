@@ -54,7 +54,7 @@ def choose(name: str, access: Access) -> Model:
     if wanted and (access.openai_url or access.openai_key):
         return _openai(wanted, access, access.openai_url or OPENAI_URL)
     raise UserMistake(
-        f"nobody is known to serve the model {name!r}: write anthropic/NAME, openai/NAME or ollama/NAME, "
+        f"unknown provider for model {name!r}: use anthropic/NAME, openai/NAME or ollama/NAME, "
         "set OPENAI_BASE_URL to your server, or use 'offline'"
     )
 
@@ -87,5 +87,5 @@ def _checked(base_url: str) -> str:
         is_address = False
     if not is_address:
         shown = base_url.rpartition("@")[2]
-        raise UserMistake(f"{shown!r} is no address of a server: write it like http://localhost:8080")
+        raise UserMistake(f"{shown!r} is not a server address; use a form such as http://localhost:8080")
     return base_url

@@ -65,7 +65,7 @@ async def import_sdk(name: str) -> ModuleType:
     try:
         return await asyncio.to_thread(importlib.import_module, name)
     except ModuleNotFoundError as missing:
-        raise UserMistake(f"{missing.name} is not installed: pip install 'reverie[llm]'") from None
+        raise UserMistake(f"{missing.name} is not installed; run `pip install 'reverie[llm]'`") from None
 
 
 def load_sdk(name: str) -> None:
@@ -86,7 +86,7 @@ def usable_key(key: str, provider: ProviderName) -> str:
     """The key as it goes into a header; one that cannot is refused here, where no message quotes it."""
     key = key.strip()
     if not (key and key.isascii() and key.isprintable()):
-        raise Unauthenticated(f"the key for {provider.place} has characters that no key has; copy it anew")
+        raise Unauthenticated(f"the key for {provider.place} contains invalid characters; copy it again")
     return key
 
 
@@ -113,7 +113,7 @@ def translated(sdk: ModuleType, provider: ProviderName, timeouts: Timeouts) -> I
     except sdk.APIError as failure:
         raise fault(read_failure(None, failure.body or failure.message, {}), provider) from None
     except (JSONDecodeError, UnicodeDecodeError, RecursionError):
-        raise Interrupted(f"{provider.place} sent something that is no event") from None
+        raise Interrupted(f"{provider.place} sent an invalid event") from None
 
 
 def _connection_fault(failure: Exception, provider: ProviderName, timeouts: Timeouts) -> Unavailable:
@@ -127,7 +127,7 @@ def _connection_fault(failure: Exception, provider: ProviderName, timeouts: Time
         case httpx2.ConnectError():
             reason = provider.quote(str(cause))
             return Unavailable(
-                f"no connection to {provider.place} ({reason}); is the server running, the address right?"
+                f"no connection to {provider.place} ({reason}); check the address and that the server is running"
             )
         case httpx2.TimeoutException():
             return Interrupted(f"{provider.place} was silent for {timeouts.idle_seconds:g} s")

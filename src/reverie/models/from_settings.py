@@ -60,7 +60,7 @@ def model(configuration: Configuration, name: str) -> Model:
         return choose(name, access)
     key = secrets.get(own.key_env) if own.key_env else None
     if own.key_env and key is None:
-        raise UserMistake(f"the model {name!r} takes its key from {own.key_env}, which is not set")
+        raise UserMistake(f"no API key for model {name!r}: set {own.key_env}")
     access = Access(
         anthropic_key=key,
         anthropic_url=own.base_url,

@@ -78,7 +78,7 @@ class MessageAssembly:
     def finish(self, request_id: str | None) -> Iterator[Event]:
         """Tell the end; raises `Interrupted` when the answer has none."""
         if self._stop_reason is None:
-            raise Interrupted("the stream ended before the answer was complete", request_id=request_id)
+            raise Interrupted("the stream ended before the reply was complete", request_id=request_id)
         for index in list(self._growing):
             yield from self._close(index)
         for index, half in self._unparsed.items():

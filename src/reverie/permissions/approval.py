@@ -49,4 +49,4 @@ class NobodyThere:
     """Nobody to ask, as under `-p`: every question is a no that says so."""
 
     async def approve(self, question: Question) -> Approval:
-        return Approval(False, message=f"nobody is there to be asked ({question.reason})")
+        return Approval(False, message=f"no one can be asked in this mode ({question.reason})")

@@ -43,7 +43,7 @@ def decide(need: Need, policy: Policy) -> PermissionDecision:
     """Whether a call may run now."""
     decision = _judged(need, policy)
     if decision.verdict is PermissionVerdict.ASK and policy.mode is Mode.DONT_ASK:
-        reason = f"{decision.reason} Nobody is asked in the mode `dontAsk`, so it is refused; work without it."
+        reason = f"{decision.reason} The mode `dontAsk` refuses instead of asking; work without it."
         return replace(decision, verdict=PermissionVerdict.DENY, reason=reason)
     return decision
 
@@ -57,18 +57,18 @@ def _judged(need: Need, policy: Policy) -> PermissionDecision:
                 verdict, f"The rule {rule} forbids this. Do not try it in another way; ask the user.", rule
             )
         if rule:
-            return PermissionDecision(verdict, f"The rule {rule} wants this to be asked each time.", rule)
+            return PermissionDecision(verdict, f"The rule {rule} requires asking each time.", rule)
     hidden = hidden_from_rules(examined, policy) if examined is not None and policy.mode is not Mode.PLAN else ""
     if hidden:
         return PermissionDecision(
             PermissionVerdict.ASK,
-            f"What `{_short(hidden)}` would run cannot be told, and rules speak of some programs; name it plainly.",
+            f"What `{_short(hidden)}` would run is unknown, and rules apply to some programs; name it directly.",
         )
     if policy.mode is Mode.BYPASS:
-        return PermissionDecision(PermissionVerdict.ALLOW, "Nothing is asked in the mode `bypassPermissions`.")
+        return PermissionDecision(PermissionVerdict.ALLOW, "The mode `bypassPermissions` allows everything.")
     match need.act:
         case Act.NONE:
-            return PermissionDecision(PermissionVerdict.ALLOW, "It touches nothing outside of the conversation.")
+            return PermissionDecision(PermissionVerdict.ALLOW, "It has no effect outside the conversation.")
         case Act.READ:
             return _read(need, policy)
         case Act.EDIT:
@@ -80,8 +80,8 @@ def _judged(need: Need, policy: Policy) -> PermissionDecision:
             rule = _first_rule(need, policy, RuleKind.ALLOW, None)
             if rule:
                 return _allowed(rule)
-            what = f"asks {need.url}" if need.act is Act.FETCH else f"uses {need.tool}"
-            return PermissionDecision(PermissionVerdict.ASK, f"No rule says whether a call that {what} is fine.")
+            what = f"requests {need.url}" if need.act is Act.FETCH else f"uses {need.tool}"
+            return PermissionDecision(PermissionVerdict.ASK, f"No rule covers a call that {what}.")
 
 
 def _first_rule(need: Need, policy: Policy, kind: RuleKind, examined: Examined | None) -> str:
@@ -95,10 +95,10 @@ def _read(need: Need, policy: Policy) -> PermissionDecision:
         if not may_read(need.tool, path, policy):
             return PermissionDecision(
                 PermissionVerdict.ASK,
-                f"{_shown(path)} lies outside of the folders of this session ({_folders(policy)}); "
-                "read something inside them, or let the user agree.",
+                f"{_shown(path)} is outside the directories of this session ({_folders(policy)}); "
+                "read inside them, or ask the user.",
             )
-    return PermissionDecision(PermissionVerdict.ALLOW, "It reads inside the folders of this session.")
+    return PermissionDecision(PermissionVerdict.ALLOW, "It only reads inside the directories of this session.")
 
 
 def may_read(tool: str, path: Path, policy: Policy) -> bool:
@@ -118,18 +118,18 @@ def _edit(need: Need, policy: Policy) -> PermissionDecision:
         if _steers(path, policy):
             return PermissionDecision(
                 PermissionVerdict.ASK,
-                f"{_shown(path)} steers what programs do later, so changing it is asked each time.",
+                f"{_shown(path)} controls what programs do later, so changing it asks each time.",
             )
         inside = is_within(path, policy.roots)
         rule = _path_rule(need.tool, path, policy, inside=inside)
         if rule or (inside and policy.mode in (Mode.ACCEPT_EDITS, Mode.AUTO)):
             continue
         if not inside:
-            sentence = f"{_shown(path)} lies outside of the folders of this session ({_folders(policy)})"
-            return PermissionDecision(PermissionVerdict.ASK, f"{sentence}; write inside them, or let the user agree.")
-        return PermissionDecision(PermissionVerdict.ASK, f"Changing {_shown(path)} needs a yes.")
+            sentence = f"{_shown(path)} is outside the directories of this session ({_folders(policy)})"
+            return PermissionDecision(PermissionVerdict.ASK, f"{sentence}; write inside them, or ask the user.")
+        return PermissionDecision(PermissionVerdict.ASK, f"Changing {_shown(path)} needs approval.")
     if not need.paths:
-        return PermissionDecision(PermissionVerdict.ASK, "It does not say which file it would change.")
+        return PermissionDecision(PermissionVerdict.ASK, "The file it would change is unknown.")
     return (
         _allowed(rule)
         if rule
@@ -159,17 +159,17 @@ def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
     if examined.script.problem and (examined.script.is_broken or not examined.blanket):
         return _refused_in_plan(policy) or PermissionDecision(
             PermissionVerdict.ASK,
-            f"The command cannot be examined: {examined.script.problem}. A simpler one may need no question.",
+            f"The command cannot be analysed: {examined.script.problem}. A simpler command may not need approval.",
         )
     if examined.reads is not None:
         outside = next((path for path in examined.reads.paths if not may_read("Read", path, policy)), None)
         if outside is None:
             return PermissionDecision(
-                PermissionVerdict.ALLOW, "The command only reads, inside the folders of this session."
+                PermissionVerdict.ALLOW, "The command only reads inside the directories of this session."
             )
         if policy.mode is Mode.PLAN or uncovered(examined, policy, lambda path: may_read("Read", path, policy)):
             return PermissionDecision(
-                PermissionVerdict.ASK, f"The command reads {_shown(outside)}, outside of {_folders(policy)}."
+                PermissionVerdict.ASK, f"The command reads {_shown(outside)}, outside {_folders(policy)}."
             )
     refusal = _refused_in_plan(policy)
     if refusal is not None:
@@ -184,11 +184,11 @@ def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
         return (
             _allowed(rules)
             if rules
-            else PermissionDecision(PermissionVerdict.ALLOW, "Every part of the command only reads.")
+            else PermissionDecision(PermissionVerdict.ALLOW, "All parts of the command are read-only.")
         )
     shown = "; ".join(dict.fromkeys(left))
     return PermissionDecision(
-        PermissionVerdict.ASK, f"No rule allows `{_short(shown)}`, and it is not known to only read."
+        PermissionVerdict.ASK, f"No rule allows `{_short(shown)}`, and it is not recognised as read-only."
     )
 
 

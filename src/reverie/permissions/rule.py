@@ -52,10 +52,12 @@ def parse_rule(text: str, *, kind: RuleKind, base: Path, project: Path, home: Pa
     """Read one rule. Raises `UserMistake` naming the rule, its place and what to write instead."""
     shape = _SHAPE.fullmatch(text.strip())
     if shape is None:
-        raise _mistake(text, source, "a rule is a tool's name, with what it may do in brackets: `Bash(git diff:*)`")
+        raise _mistake(
+            text, source, "a rule is a tool name, optionally with a pattern in parentheses: `Bash(git diff:*)`"
+        )
     tool, about = shape["tool"], shape["about"]
     if about is not None and not about.strip():
-        raise _mistake(text, source, f"its brackets are empty; write `{tool}` for all that the tool does")
+        raise _mistake(text, source, f"its parentheses are empty; write `{tool}` for all calls of the tool")
     about = "" if about is None or about.strip() in _ANYTHING else about.strip()
     problem = _problem(tool, about, kind)
     if problem:
@@ -65,24 +67,24 @@ def parse_rule(text: str, *, kind: RuleKind, base: Path, project: Path, home: Pa
 
 def _problem(tool: str, about: str, kind: RuleKind) -> str:
     if "*" in tool and kind is RuleKind.ALLOW and not re.fullmatch(r"mcp__[\w.\-]+?__[\w*.\-]*", tool):
-        return "a name with `*` can only be allowed below one server: `mcp__server__*`"
+        return "`*` in a tool name is only allowed for the tools of one server: `mcp__server__*`"
     if tool.startswith("mcp__") and about:
-        return "a tool of a server is allowed as a whole; write its name without brackets"
+        return "MCP tools take no pattern; write the name without parentheses"
     if tool == "Bash":
         if about in (":*", " *"):
-            return "name a command before `:*`"
+            return "`:*` must follow a command"
         if re.search(r":\*.", about):
-            return "`:*` stands only at the end"
+            return "`:*` is only allowed at the end"
     if tool == "WebFetch" and about and not re.fullmatch(r"domain:(\*\.)?[^\s/:*]+", about):
         return "write the host as `WebFetch(domain:example.com)`"
     if tool in FILE_TOOLS and about:
         if about.startswith("!"):
-            return "a path pattern cannot be turned round with `!`; write a rule of the other kind"
+            return "a path pattern cannot be negated with `!`; use a rule of the opposite kind"
         if "\0" in about or "\n" in about:
-            return "a path pattern is one line"
+            return "a path pattern must be a single line"
     return ""
 
 
 def _mistake(text: str, source: str, problem: str) -> UserMistake:
     place = f"{source}: " if source else ""
-    return UserMistake(f"{place}the permission rule {text!r} cannot be read: {problem}")
+    return UserMistake(f"{place}invalid permission rule {text!r}: {problem}")

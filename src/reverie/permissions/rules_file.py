@@ -48,7 +48,9 @@ def write_rule(
     files = places.settings_files(project)
     path = files.local if scope is RuleScope.LOCAL else files.user
     if scope is RuleScope.LOCAL and (is_tracked(path) or not is_inside(project, path)):
-        raise UserMistake(f"{path} is shared with others, so no rule is kept there; choose the user's settings instead")
+        raise UserMistake(
+            f"{path} is shared with others, so rules are not saved there; choose the user settings instead"
+        )
     with locked(places.home / "rules.lock", label="keeping a permission rule", now=now):
         target = path.resolve()
         text = target.read_bytes().decode("utf-8") if target.exists() else ""
@@ -65,11 +67,13 @@ def with_allow_rule(text: str, rule: str, *, name: str) -> str:
     try:
         before = tomllib.loads(text)
     except ValueError as error:
-        raise UserMistake(f"{name}: not valid TOML ({error}); mend it, then grant the rule again") from error
+        raise UserMistake(f"{name}: not valid TOML ({error}); fix the file, then grant the rule again") from error
     permissions = before.get("permissions", {})
     rules = permissions.get("allow", []) if isinstance(permissions, dict) else None
     if not isinstance(rules, list):
-        raise UserMistake(f"{name}: `permissions.allow` is not a list of rules; mend it, then grant the rule again")
+        raise UserMistake(
+            f"{name}: `permissions.allow` is not a list of rules; fix the file, then grant the rule again"
+        )
     if rule in rules:
         return text
     expected = {**before, "permissions": {**permissions, "allow": [*rules, rule]}}
@@ -79,7 +83,7 @@ def with_allow_rule(text: str, rule: str, *, name: str) -> str:
                 return candidate
         except ValueError:
             continue
-    raise UserMistake(f"{name}: no place was found for the rule; add {rule!r} to `permissions.allow` by hand")
+    raise UserMistake(f"{name}: the rule could not be inserted; add {rule!r} to `permissions.allow` manually")
 
 
 def _candidates(text: str, quoted: str) -> Iterator[str]:

@@ -57,7 +57,7 @@ def examine(need: Need, policy: Policy) -> Examined:
             if words is not None:
                 places += led_to(words, places, policy.home)
             if words is None or len(places) > MAX_PLACES:
-                script = replace(script, problem="where it would stand after `cd` cannot be told")
+                script = replace(script, problem="the directory after `cd` cannot be determined")
                 break
     targets = [redirect.target for redirect in script.redirects if redirect.writes and not is_nowhere(redirect)]
     return Examined(

@@ -458,7 +458,7 @@ def _booked_models(
         try:
             append_booking(options.places.ledger, booking)
         except Error as problem:
-            emit(Notice(f"a call could not be booked: {problem}", "warning"))
+            emit(Notice(f"the cost of a call could not be recorded: {problem}", "warning"))
 
     def make_model(name: str) -> Model:
         return Booked(options.make_model(name), book)
@@ -496,7 +496,7 @@ def _keep_rule(options: SessionOptions, emit: Callable[[TurnEvent], None], rule:
     try:
         keep_rule(rule, RuleScope(scope), options)
     except Error as problem:
-        emit(Notice(f"the rule holds for this session only: {problem}", "warning"))
+        emit(Notice(f"the rule applies to this session only: {problem}", "warning"))
 
 
 def _build_chore(options: SessionOptions, session: str, kind: str, title: str) -> Chore:
@@ -516,5 +516,5 @@ def _retune(
         return loop.retune(parts.model, effort or parts.preparer.effort, parts.preparer.facts, parts.preparer.budget)
     budget = budget_by(options.settings, model.name, window=options.window_tokens, overrides=options.overrides)
     if budget.using(loop.status.used_tokens).must_compact:
-        raise UserMistake(f"the conversation is too long for {model.name}; {parts.model.name} goes on")
+        raise UserMistake(f"the conversation is too long for {model.name}; continuing with {parts.model.name}")
     return loop.retune(model, effort, profile(model.name, options.overrides), budget)

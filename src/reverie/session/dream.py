@@ -114,16 +114,16 @@ class SessionDream:
 
     def _tell(self, done: Dreamt) -> None:
         if done.detail and done.state in {"completed", "proposed", "unchanged"}:
-            self.emit(Notice(f"a dream: {done.detail}", "warning"))
+            self.emit(Notice(f"dream: {done.detail}", "warning"))
         match done.state:
             case "completed":
                 sentence = f"a dream put the memories in order: {done.merged} merged, {done.retired} retired, "
                 self.emit(Notice(f"{sentence}{done.changed} changed (`reverie undo {(done.commit or '')[:8]}`)"))
             case "proposed":
-                self.emit(Notice("a dream has a proposal for you: `reverie dream --review`"))
+                self.emit(Notice("a dream left a proposal: run `reverie dream --review`"))
             case "killed":
-                self.emit(Notice("the dream was stopped; nothing was changed"))
+                self.emit(Notice("dream stopped; nothing was changed"))
             case "failed":
-                self.emit(Notice(f"a dream failed and changed nothing: {done.detail}", "warning"))
+                self.emit(Notice(f"dream failed, nothing was changed: {done.detail}", "warning"))
             case _:
                 pass

@@ -75,8 +75,8 @@ class Extensions:
             kinds = ", ".join(sorted({part.kind for part in waiting}))
             self.emit(
                 Notice(
-                    f"{len(waiting)} part(s) of this project wait for your trust and do nothing until then ({kinds}): "
-                    "`reverie trust` shows them, `reverie trust --accept` agrees",
+                    f"{len(waiting)} part{'' if len(waiting) == 1 else 's'} of this project inactive until trusted "
+                    f"({kinds}): run `reverie trust` to review, `reverie trust --accept` to accept",
                     "warning",
                 )
             )

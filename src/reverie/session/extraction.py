@@ -97,7 +97,9 @@ class SessionExtraction:
             except TimeoutError:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-                self.emit(Notice("what this session taught was not all written down in time", "warning"))
+                self.emit(
+                    Notice("extraction did not finish in time; some memories of this session were not saved", "warning")
+                )
                 return
 
     def _do(self, step: schedule.Step) -> None:
@@ -116,7 +118,7 @@ class SessionExtraction:
                     await self._extract(turn)
             if not is_empty and self.chore.is_stopped:
                 succeeded = False
-                self.emit(Notice("extraction was stopped; its messages are looked at again after the next turn"))
+                self.emit(Notice("extraction stopped; its messages are processed after the next turn"))
         except (Error, OSError, sqlite3.Error, *BREAKAGES) as problem:
             succeeded = False
             self.emit(Notice(f"extraction failed: {type(problem).__name__}: {problem}", "info"))
@@ -130,7 +132,7 @@ class SessionExtraction:
                 self._mark(cursors.ExtractionCursor(self._cursor().covers, failures), "failed")
             case schedule.GivenUp(covers):
                 self._mark(cursors.ExtractionCursor(covers), "given up")
-                self.emit(Notice("extraction failed again and passes over these messages", "warning"))
+                self.emit(Notice("extraction failed repeatedly; skipping these messages", "warning"))
         if trailing is not None:
             # The cursor has moved since that turn was counted.
             self._state, step = schedule.recounted(self._state, self._turn())
@@ -140,7 +142,7 @@ class SessionExtraction:
         refused = self.governor.refuses(self.loop.fork_estimate_usd())
         if self.model_name == OFFLINE or refused:
             if refused:
-                self.emit(Notice(f"extraction works without the model: {refused}", "warning"))
+                self.emit(Notice(f"extraction runs without the model: {refused}", "warning"))
             await self._by_rules(turn)
             return
         try:
@@ -190,7 +192,7 @@ class SessionExtraction:
         self._report(result)
         self._tell(kept)
         if result.ending is Ending.BUDGET:
-            self.emit(Notice(f"extraction goes on without the model: {result.text}", "warning"))
+            self.emit(Notice(f"extraction continues without the model: {result.text}", "warning"))
             await self._by_rules(turn)
 
     def _hear(self, event: TurnEvent) -> None:
@@ -211,7 +213,7 @@ class SessionExtraction:
         self.emit(Attached(LABEL, f"extraction: {result.rounds} round(s), {share}", {"cost_usd": result.cost_usd}))
 
     def _tell(self, names: list[str]) -> None:
-        self._say(f"remembered: {', '.join(dict.fromkeys(names))}" if names else "nothing new to keep")
+        self._say(f"remembered: {', '.join(dict.fromkeys(names))}" if names else "nothing new to save")
         if names:
             told = Remembered(tuple(dict.fromkeys(names)))
             # On disk too, so that a resumed session tells it again.

@@ -23,7 +23,7 @@ def keep_rule(rule: str, scope: RuleScope, options: SessionOptions) -> None:
     local = options.places.settings_files(project).local
     known = _rules(local) if scope is RuleScope.LOCAL else None
     if known is not None and not read_trust(store, project).accepts(known):
-        raise UserMistake(f"{local} holds rules that you have not agreed to; `reverie trust` shows them")
+        raise UserMistake(f"{local} contains rules that you have not accepted; run `reverie trust` to review them")
     write_rule(rule, scope, places=options.places, project=project, now=options.now(), is_tracked=options.is_tracked)
     added = _rules(local) if scope is RuleScope.LOCAL else None
     if added is not None:

@@ -356,7 +356,7 @@ class Loop:
                 if not refused:
                     raise
                 listed = ", ".join(sorted(refused))
-                parts.emit(Notice(f"the session goes on without {listed}: {problem}", "warning"))
+                parts.emit(Notice(f"continuing without {listed}: {problem}", "warning"))
                 continue
             break
         self._record(reply)
@@ -407,7 +407,7 @@ class Loop:
                 other = make()
                 if other.name == self.parts.model.name:
                     continue
-                self.parts.emit(Notice(f"{self.parts.model.name}: {problem}; asking {other.name} instead", "warning"))
+                self.parts.emit(Notice(f"{self.parts.model.name}: {problem}; falling back to {other.name}", "warning"))
                 self._partial = ""
                 try:
                     return await answer(other, self.parts.preparer.fitted(request, other.name), self._listen)

@@ -174,9 +174,7 @@ class WatchedShell:
         try:
             memory.sync(attribute)
         except (Error, OSError) as problem:
-            self.emit(
-                Notice(f"what a command wrote into {memory.directory} is not committed yet: {problem}", "warning")
-            )
+            self.emit(Notice(f"changes by a command in {memory.directory} are not committed yet: {problem}", "warning"))
         for caution in memory.cautions():
             self.emit(Notice(caution, "warning"))
 

@@ -228,5 +228,8 @@ class SessionParts(LoopHost):
         if entries:
             self.log.append(*entries)
             self.emit(
-                Notice(f"{len(entries)} call(s) had no answer when this session stopped; they count as interrupted")
+                Notice(
+                    f"{len(entries)} tool call{'' if len(entries) == 1 else 's'} had no result when this session "
+                    "stopped; marked as interrupted"
+                )
             )

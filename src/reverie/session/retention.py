@@ -41,10 +41,15 @@ class RetentionSweep:
                 sweep_sessions, self.folder.directory, rules, now=self.options.now(), cited=self._cited
             )
         except Error as problem:
-            self.emit(Notice(f"old files of sessions stay: {problem}", "warning"))
+            self.emit(Notice(f"old session files were not deleted: {problem}", "warning"))
             return
         if removed:
-            self.emit(Notice(f"{len(removed)} file(s) of sessions that nobody used were removed (settings: retention)"))
+            self.emit(
+                Notice(
+                    f"{len(removed)} file{'' if len(removed) == 1 else 's'} of unused sessions deleted "
+                    "(settings: retention)"
+                )
+            )
 
     def _cited(self) -> frozenset[str]:
         """The sessions that memories name as their source; looked up beside the session's own index."""

@@ -161,7 +161,7 @@ class Session:
         turn.
         """
         if self._events is not None:
-            raise UserMistake("a turn is running; wait for it, cancel it, or queue the words")
+            raise UserMistake("a turn is running; wait for it, cancel it, or queue the message")
         events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
         self._events = events
         turn = asyncio.create_task(self._turn(text, content, source))
@@ -291,12 +291,12 @@ class Session:
         is summed up. Raises `UserMistake` when no message in view has that id.
         """
         if from_ and up_to:
-            raise UserMistake("a compaction takes what comes from a message on or what comes before one, not both")
+            raise UserMistake("give either the first message to compact or the last one, not both")
         part = OneSide(Direction.FROM, from_) if from_ else OneSide(Direction.UP_TO, up_to) if up_to else None
         loop = self._parts.loop
         loop.open()
         if not loop.parts.settings.compaction.enabled:
-            raise UserMistake("compaction is switched off; set compaction.enabled to true to allow it")
+            raise UserMistake("compaction is disabled; set compaction.enabled to true to enable it")
         outcome = await loop.parts.compactor.compact(
             loop.parts.model, loop.last_request, instructions=instructions, part=part
         )
@@ -344,7 +344,7 @@ class Session:
         chain = self._parts.log.chain()
         found = next((one for one in chain if _id(one) == message_id or _id(one).startswith(message_id)), None)
         if not isinstance(found, UserEntry):
-            raise UserMistake(f"no message of yours has the id {message_id!r}; `/rewind` lists those that there are")
+            raise UserMistake(f"none of your messages has the id {message_id!r}; use `/rewind` for a list")
         return found
 
     def clear(self) -> None:
@@ -411,10 +411,10 @@ def find_session(options: SessionOptions, named: str) -> Path:
     if exact:
         return exact[0]
     if not found:
-        raise UserMistake(f"no session here begins with {named!r}; `reverie sessions` lists them")
+        raise UserMistake(f"no session starts with {named!r}; run `reverie sessions` for a list")
     if len({each.stem for each in found}) > 1:
         names = ", ".join(each.stem[:12] for each in found[:5])
-        raise UserMistake(f"{len(found)} sessions begin with {named!r}: {names}; write more of the id")
+        raise UserMistake(f"{named!r} is ambiguous: it matches {names}; use a longer prefix")
     return found[0]
 
 

@@ -217,7 +217,10 @@ class SkillInvoker:
         allowed = skill.allowed_tools
         if skill.grants is not None and not self.hooks.answers.accepts(skill.grants):
             self.emit(
-                Notice(f"the skill {skill.name!r} came with the project; what it asks to be allowed is not", "info")
+                Notice(
+                    f"the permissions requested by skill {skill.name!r} are ignored because it came with the project",
+                    "info",
+                )
             )
             allowed = ()
         source = f"skill {skill.name}"

@@ -64,7 +64,7 @@ def test_a_dream_proposes_a_diff_and_becomes_one_commit(shown: str) -> None:
 
 @requirement("demo:runs")
 def test_a_compaction_shows_its_receipt_and_strategies_are_compared(shown: str) -> None:
-    assert re.search(r"[\d,]+ tokens became [\d,]+", shown)
+    assert re.search(r"Compacted from [\d,]+ to [\d,]+ tokens", shown)
     assert "brought back" in shown
     table = shown.split("under four strategies")[1]
     for strategy in ("default", "truncate", "clear-tools", "summarise"):

@@ -106,7 +106,7 @@ async def test_a_failed_attempt_leaves_only_its_reason(sit: MakeTable) -> None:
 
         assert "Half" not in seat.log.plain
         assert "Read" not in seat.log.plain
-        assert "overloaded (529); trying again in 2 s (attempt 2)" in seat.log.plain
+        assert "overloaded (529); retrying in 2 s (attempt 2)" in seat.log.plain
 
 
 @requirement("tui:turn:stops")
@@ -119,7 +119,7 @@ async def test_one_key_stops_the_turn(sit: MakeTable, key: str) -> None:
 
         await seat.press(key)
 
-        await seat.sees("stopped; say what to do instead")
+        await seat.sees("stopped; type what to do instead")
         assert table.conversation.done.count("cancel") == 1
         call = seat.log.pieces[1]
         assert isinstance(call, Call)
@@ -136,7 +136,7 @@ async def test_ctrl_c_empties_the_input_and_twice_leaves(sit: MakeTable) -> None
         await seat.type("some words")
         await seat.press("ctrl+c")
         assert seat.prompt.text == ""
-        assert "Ctrl-C again leaves" in seat.line("#status")
+        assert "Press Ctrl-C again to exit" in seat.line("#status")
 
         await seat.press("ctrl+c")
         await seat.until(lambda: "close" in table.conversation.done)
@@ -389,7 +389,7 @@ async def test_the_end_of_a_background_agent_is_told_between_turns(sit: MakeTabl
         assert "1 in background" in seat.line("#status")
         table.conversation.status = FIGURES
         table.conversation.heard[0](AgentEnded("a1", "scout", "completed", "\nThree files.\nAll small.", 0.0123))
-        await seat.sees("agent scout has ended (completed, $0.0123): Three files.")
+        await seat.sees("agent scout finished (completed, $0.0123): Three files.")
         await seat.until(lambda: "background" not in seat.line("#status"))
         await seat.press("ctrl+o")
         await seat.sees("All small.")
@@ -420,7 +420,7 @@ async def test_a_command_that_waits_is_not_run_after_a_stop(sit: MakeTable) -> N
         await seat.sees("working")
         await seat.enter("/clear")
         await seat.press("escape")
-        await seat.sees("/clear was not run")
+        await seat.sees("/clear not run")
         assert table.conversation.done == ["begin", "cancel"]
 
 

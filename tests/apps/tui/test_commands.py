@@ -79,7 +79,7 @@ async def test_an_unknown_command_names_the_nearest(sit: MakeTable) -> None:
     table = sit()
     async with at(table) as seat:
         await seat.enter("/compct now")
-        await seat.sees("there is no command /compct; did you mean /compact?")
+        await seat.sees("unknown command /compct; did you mean /compact?")
         assert table.conversation.sent == []
 
 
@@ -89,7 +89,7 @@ async def test_what_is_not_there_is_said_and_what_is_there_is_listed(sit: MakeTa
     table.conversation.facts["hooks"] = (("PreToolUse Bash", "lint.sh"),)
     async with at(table) as seat:
         await seat.enter("/agents")
-        await seat.sees("No agents can be called")
+        await seat.sees("No agents available")
         await seat.enter("/hooks")
         await seat.sees("PreToolUse Bash  lint.sh")
 
@@ -104,7 +104,7 @@ async def test_a_skill_is_a_command_and_goes_to_the_model(sit: MakeTable) -> Non
 
 
 @requirement("tui:trust:asked")
-@pytest.mark.parametrize(("key", "kept"), [("yes", ["trust True 1"]), ("never", ["trust False 1"]), ("", [])])
+@pytest.mark.parametrize(("key", "kept"), [("yes", ["trust True 1"]), ("only when", ["trust False 1"]), ("", [])])
 async def test_what_came_with_the_project_is_asked_about_at_the_start(
     sit: MakeTable, key: str, kept: list[str]
 ) -> None:
@@ -141,7 +141,7 @@ async def test_context_draws_what_fills_the_window(sit: MakeTable) -> None:
     table.conversation.entries = entries("look at the importer")
     async with at(table, size=(80, 40)) as seat:
         await seat.enter("/context")
-        await seat.sees("what the next request would hold")
+        await seat.sees("contents of the next request")
         assert "Read results" in seat.log.plain
         assert "█" in seat.log.plain
 
@@ -158,12 +158,12 @@ async def test_compacting_shows_a_receipt_that_unfolds(sit: MakeTable) -> None:
     )
     async with at(table) as seat:
         await seat.enter("/compact keep the test names")
-        await seat.sees("90.0k → 12.0k tokens; kept 1, brought back 1")
+        await seat.sees("90.0k → 12.0k tokens; kept 1, restored 1")
         assert table.conversation.done == ["begin", "compact keep the test names"]
         await seat.press("ctrl+o")
         await seat.sees("brought back  file: src/importer.py")
         await seat.enter("/uncompact")
-        await seat.sees("is undone")
+        await seat.sees("last compaction undone")
 
 
 @requirement("tui:resume:picker")
@@ -207,7 +207,7 @@ async def test_rewind_goes_back_and_gives_the_words_back(sit: MakeTable) -> None
         await seat.until(lambda: isinstance(seat.app.screen, Picker))
         await seat.press("enter")
         await seat.until(lambda: table.conversation.done[-1] == "rewind id-4")
-        await seat.sees("gone back")
+        await seat.sees("conversation rewound")
         await seat.until(lambda: seat.prompt.text == "second")
 
 
@@ -218,7 +218,7 @@ async def test_another_model_goes_on_with_the_conversation(sit: MakeTable) -> No
     table.others["offline"] = other
     async with at(table) as seat:
         await seat.enter("/model offline")
-        await seat.sees("answers from now on")
+        await seat.sees("model set to")
         await seat.enter("hello")
         await seat.until(lambda: other.sent == ["hello"])
 
@@ -248,7 +248,7 @@ async def _begun(table: Table) -> AsyncIterator[Seat]:
 @requirement("tui:commands:honest")
 async def test_when_nothing_can_be_opened_the_program_ends_with_the_reason(sit: MakeTable) -> None:
     table = sit()
-    table.refuses = UserMistake("no session here begins with 'zzz'")
+    table.refuses = UserMistake("no session starts with 'zzz'")
     app = table.chat()
     async with app.run_test():
         pass
@@ -265,7 +265,7 @@ async def test_words_wait_for_a_compaction_and_esc_stops_it(sit: MakeTable) -> N
         await seat.enter("and then go on")
         assert table.conversation.sent == []
         await seat.press("escape")
-        await seat.sees("/compact was stopped")
+        await seat.sees("/compact stopped")
         await seat.until(lambda: table.conversation.sent == ["and then go on"])
 
 
@@ -275,7 +275,7 @@ async def test_a_mode_is_changed_by_name(sit: MakeTable) -> None:
         await seat.enter("/permissions bypassPermissions")
         await seat.sees("never asks")
         await seat.enter("/permissions nonsense")
-        await seat.sees("there is no mode 'nonsense'")
+        await seat.sees("unknown mode 'nonsense'")
         assert seat.app.conversation.status.mode == "bypassPermissions"
 
 
@@ -288,7 +288,7 @@ async def test_a_conversation_is_exported_and_never_over_a_file(sit: MakeTable) 
         await seat.enter("/export talk.md")
         await seat.sees("written to")
         await seat.enter("/export talk.md")
-        await seat.sees("is there already")
+        await seat.sees("already exists")
     text = (table.folder / "talk.md").read_text(encoding="utf-8")
     assert "> a question\n\nAn **answer**.\n" in text
 
@@ -350,7 +350,7 @@ async def test_snip_says_what_it_freed(sit: MakeTable) -> None:
     table.conversation.freed = 12_300
     async with at(table) as seat:
         await seat.enter("/snip")
-        await seat.sees("12.3k tokens less")
+        await seat.sees("12.3k tokens freed")
     assert "snip" in table.conversation.done
 
 
@@ -378,9 +378,9 @@ async def test_background_work_is_listed_and_ended(sit: MakeTable) -> None:
         await seat.enter("/tasks")
         await seat.sees("Reading src/app.py now")
         await seat.enter("/tasks audit")
-        await seat.sees("audit is ended")
+        await seat.sees("audit stopped")
         await seat.enter("/tasks other")
-        await seat.sees("no work in the background is called 'other'")
+        await seat.sees("no background task named 'other'")
 
 
 @requirement("tui:commands:model")

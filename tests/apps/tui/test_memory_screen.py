@@ -109,4 +109,4 @@ async def test_why_says_where_a_memory_comes_from(table: Table) -> None:
 async def test_an_empty_memory_says_how_to_begin(sit: MakeTable) -> None:
     async with at(sit()) as seat:
         await seat.enter("/memory")
-        await seat.until(lambda: "Nothing is remembered here yet" in seat.screen())
+        await seat.until(lambda: "No memories yet" in seat.screen())

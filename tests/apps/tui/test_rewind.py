@@ -40,8 +40,8 @@ def _spoken(table: Table, *changed: Return) -> Table:
     ("word", "done"),
     [
         ("and 2", ["restore free.py made.py told=False", "rewind id-0"]),
-        ("stay as", ["restore  told=False", "rewind id-0"]),
-        ("goes on", ["restore free.py made.py told=True"]),
+        ("files are not", ["restore  told=False", "rewind id-0"]),
+        ("the conversation is not", ["restore free.py made.py told=True"]),
     ],
 )
 async def test_the_user_says_what_goes_back(sit: MakeTable, word: str, done: list[str]) -> None:
@@ -57,7 +57,7 @@ async def test_the_user_says_what_goes_back(sit: MakeTable, word: str, done: lis
 
 
 @requirement("tui:rewind:files")
-@pytest.mark.parametrize(("word", "paths"), [("leave", "free.py"), ("too", "free.py shared.py")])
+@pytest.mark.parametrize(("word", "paths"), [("do not change", "free.py"), ("too", "free.py shared.py")])
 async def test_what_somebody_else_changed_is_asked_about(sit: MakeTable, word: str, paths: str) -> None:
     table = _spoken(sit(), FREE, OTHERS, LOST)
     async with at(table, size=(100, 30)) as seat:
@@ -67,7 +67,7 @@ async def test_what_somebody_else_changed_is_asked_about(sit: MakeTable, word: s
         await _choose(seat, word)
         await seat.until(lambda: not seat.app.is_busy)
         assert table.conversation.done[1:] == [f"restore {paths} told=False", "rewind id-0"]
-        await seat.sees("what they held was not kept, so they stay: large.bin")
+        await seat.sees("not restored, no saved copy: large.bin")
 
 
 @requirement("tui:rewind:files")

@@ -51,7 +51,7 @@ def test_a_question_is_answered_and_the_session_can_be_resumed(tmp_path: Path) -
     ]
     with simulator(script) as provider:
         with at_work(tmp_path, provider, "-m", MODEL) as terminal:
-            terminal.sees("Say what to do.")
+            terminal.sees("Type a message.")
             terminal.enter("what weather?")
             terminal.sees("Rain, then sun.")
             terminal.press("C-d")
@@ -80,7 +80,7 @@ def test_a_bug_is_fixed_with_one_question(tmp_path: Path) -> None:
         {"when": {"answers_tool": "Edit"}, "then": {"text": "Fixed: it takes the **last** row."}},
     ]
     with simulator(script) as provider, at_work(tmp_path, provider, "-m", MODEL, rows=30) as terminal:
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.enter("fix rows.py")
         screen = terminal.sees("1. Yes")
         assert "-    return rows[:-1]" in screen
@@ -104,11 +104,11 @@ def test_a_refusal_reaches_the_model_with_its_reason(tmp_path: Path) -> None:
         {"when": {"tool_result": "it is shared"}, "then": {"text": "Then I leave it alone."}},
     ]
     with simulator(script) as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.enter("clean up")
         terminal.sees("1. Yes")
         terminal.press("n")
-        terminal.sees("why not")
+        terminal.sees("reason, or what to do instead")
         terminal.enter("it is shared")
         terminal.sees("Then I leave it alone.")
 
@@ -120,11 +120,11 @@ def test_a_slow_answer_is_stopped_and_the_next_one_comes(tmp_path: Path) -> None
         {"when": {"last_user": "slow"}, "then": {"text": "one two three four five six", "event_delay_ms": 2_000}},
     ]
     with simulator(script) as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.enter("be slow")
         terminal.sees("Esc stops")
         terminal.press("Escape")
-        terminal.sees("stopped; say what to do instead")
+        terminal.sees("stopped; type what to do instead")
         terminal.enter("be quick")
         terminal.sees("Here I am.")
 
@@ -141,7 +141,7 @@ def test_a_session_that_was_killed_in_the_middle_goes_on(tmp_path: Path) -> None
     rule = ["--allowed-tools", "Bash(sleep:*)"]
     with simulator(script) as provider:
         with at_work(tmp_path, provider, "-m", MODEL, *rule) as terminal:
-            terminal.sees("Say what to do.")
+            terminal.sees("Type a message.")
             terminal.enter("wait a little")
             terminal.sees("Bash sleep 60")
             os.kill(terminal.process_id, signal.SIGKILL)
@@ -159,9 +159,9 @@ def test_an_overloaded_provider_is_asked_again(tmp_path: Path) -> None:
         {"when": {"last_user": "hello"}, "then": {"text": "Here after all."}},
     ]
     with simulator(script) as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.enter("hello")
-        assert "trying again" in terminal.sees("Here after all.")
+        assert "retrying in" in terminal.sees("Here after all.")
 
 
 @requirement("tui:start:no-key", "tui:terminal:real")
@@ -177,7 +177,7 @@ def test_without_a_key_three_lines_and_memory_works(tmp_path: Path) -> None:
         terminal.enter("/memory")
         terminal.sees("1 memory in")
         terminal.press("Escape")
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.enter("/exit")
         assert terminal.wait_for_end() == 0
 
@@ -186,7 +186,7 @@ def test_without_a_key_three_lines_and_memory_works(tmp_path: Path) -> None:
 def test_an_answer_is_copied_through_tmux(tmp_path: Path) -> None:
     script: list[Json] = [{"when": {}, "then": {"text": "Rain, then **sun**. 雨"}}]
     with simulator(script) as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.enter("what weather?")
         terminal.sees("Rain, then sun.")
         terminal.enter("/copy")
@@ -196,7 +196,7 @@ def test_an_answer_is_copied_through_tmux(tmp_path: Path) -> None:
 @requirement("tui:prompt:lines", "tui:prompt:paste", "tui:terminal:real")
 def test_typing_as_terminals_send_it(tmp_path: Path) -> None:
     with simulator() as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.type("one")
         terminal.press("M-Enter")
         terminal.type("two")
@@ -221,7 +221,7 @@ def test_no_colour_reaches_the_terminal_when_none_is_wanted(tmp_path: Path, way:
         simulator(script) as provider,
         at_work(tmp_path, provider, "-m", MODEL, *arguments, variables=variables) as terminal,
     ):
-        terminal.sees("Say what to do.")
+        terminal.sees("Type a message.")
         terminal.enter("hello")
         terminal.sees("Some code here.")
         coloured = terminal.screen(colours=True)

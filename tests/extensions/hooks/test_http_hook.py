@@ -86,8 +86,8 @@ async def test_an_address_gets_the_event_and_its_json_counts(desk: Desk, tmp_pat
     [
         (200, "", None),
         (200, "fine", "its answer is not taken"),
-        (500, '{"decision": "block"}', "answered 500"),
-        (302, "", "answered 302"),
+        (500, '{"decision": "block"}', "status 500"),
+        (302, "", "status 302"),
     ],
 )
 async def test_only_a_json_answer_of_success_counts(

@@ -128,7 +128,7 @@ async def test_a_lost_server_is_connected_again_for_the_next_call(tmp_path: Path
     states: list[ConnectionState] = []
     connection = Connection(over_stdio("--pid", str(pids)), around(tmp_path), lambda one: states.append(one.state))
     connection.start()
-    with pytest.raises(Unavailable, match="went away"):
+    with pytest.raises(Unavailable, match="was lost"):
         await connection.call("leave", {})
     assert states[0] == ConnectionState.CONNECTED
     assert ConnectionState.LOST in states

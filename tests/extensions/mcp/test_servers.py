@@ -118,14 +118,14 @@ def test_variables_are_filled_in_and_kept_out_of_sight(home: Home) -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("node", "an entry is a table"),
-        ({}, "`command` names no program"),
-        ({"command": 3}, "`command` is a text"),
-        ({"command": "x", "args": "y"}, "`args` is a list"),
-        ({"command": "x", "env": ["y"]}, "`env` is a table"),
-        ({"command": "x", "timeout": True}, "`timeout` is a positive number"),
+        ("node", "an entry must be a table"),
+        ({}, "`command` is empty"),
+        ({"command": 3}, "`command` must be a string"),
+        ({"command": "x", "args": "y"}, "`args` must be a list"),
+        ({"command": "x", "env": ["y"]}, "`env` must be a table"),
+        ({"command": "x", "timeout": True}, "`timeout` must be a positive number"),
         ({"type": "pigeon", "url": "https://x"}, "`type` is 'pigeon'"),
-        ({"url": "file:///etc"}, "`url` must begin with"),
+        ({"url": "file:///etc"}, "`url` must start with"),
     ],
 )
 def test_a_broken_entry_is_named_and_the_others_stay(home: Home, entry: object, said: str) -> None:

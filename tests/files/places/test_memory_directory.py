@@ -48,7 +48,7 @@ def test_an_unsafe_directory_is_refused(value: str) -> None:
 def test_a_link_to_the_root_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/")
 
-    with pytest.raises(UserMistake, match="near the root"):
+    with pytest.raises(UserMistake, match="too close to the root"):
         validate_memory_directory(str(tmp_path / "link"), user_home=HOME)
 
 

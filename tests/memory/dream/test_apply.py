@@ -157,7 +157,7 @@ def test_a_check_at_the_last_moment_leaves_everything_as_it_is(tmp_path: Path) -
     before = files_of(tmp_path)
 
     def taken_over() -> None:
-        raise Conflict("another one began")
+        raise Conflict("lost its lock")
 
     with pytest.raises(Conflict):
         apply_steps(store, tidy(read(tmp_path), TidyContext()).steps, check=taken_over)

@@ -73,7 +73,7 @@ def test_pieces_that_make_no_topic_together_are_refused() -> None:
     old = "---\nname: a\n" + "\n".join(f"k{n}: v" for n in range(12)) + "\n---\nbody\n"
     new = "---\nname: [a,\n" + "\n".join(f"k{n}: v" for n in range(12)) + "\nz: b]\n---\nbody\n"
     step = DreamStep(StepKind.edit, "x", {"a.md": old}, {"a.md": new})
-    with pytest.raises(UserMistake, match="take all or none"):
+    with pytest.raises(UserMistake, match="accept all or none"):
         chosen([step], hunks_of([step])[:1])
 
 

@@ -296,13 +296,13 @@ def row(quote: str, **more: Json) -> dict[str, Json]:
 
 UNUSABLE = {
     "": "empty",
-    "I will remember that, thank you!": "no JSON",
-    '{"memories": [{"type": "feedback", "name": "Push": "x"': "no JSON",
-    "{" * 3_000: "no JSON",
-    '{"facts": []}': "names no memories",
-    '{"memories": "none"}': "names no memories",
+    "I will remember that, thank you!": "not valid JSON",
+    '{"memories": [{"type": "feedback", "name": "Push": "x"': "not valid JSON",
+    "{" * 3_000: "not valid JSON",
+    '{"facts": []}': "contains no memories",
+    '{"memories": "none"}': "contains no memories",
     '{"memories": [{"text": "never push to main"}]}': "a type, a name",
-    json.dumps({"memories": [row("pushing is forbidden, said somebody")]}): "nobody said",
+    json.dumps({"memories": [row("pushing is forbidden, said somebody")]}): "not in the conversation",
 }
 
 

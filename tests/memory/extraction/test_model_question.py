@@ -65,7 +65,7 @@ def test_without_a_model_the_rules_answer() -> None:
 
 
 def test_an_answer_that_is_none_is_told() -> None:
-    with pytest.raises(ValueError, match="names no memories"):
+    with pytest.raises(ValueError, match="contains no memories"):
         answered([said("small PRs please")], '{"other": 1}')
 
 

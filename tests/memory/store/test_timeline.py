@@ -500,7 +500,7 @@ def test_a_file_that_is_no_bundle_is_refused(tmp_path: Path) -> None:
         (tmp_path / "x.zip").write_bytes(content)
         with pytest.raises(UserMistake, match=r"x\.zip"):
             import_bundle(store, tmp_path / "x.zip")
-    with pytest.raises(UserMistake, match="no file"):
+    with pytest.raises(UserMistake, match="does not exist"):
         import_bundle(store, tmp_path / "missing.zip")
 
 

@@ -102,7 +102,9 @@ class Stage:
         """A long session passes a compaction and shows its receipt."""
         self._screen.rule("a long session is compacted, with a receipt")
         receipt, before, after = asyncio.run(self._compacted(sample))
-        self._screen.print(f"{before:,} tokens became {after:,}. What must survive, as it was checked afterwards:\n")
+        self._screen.print(
+            f"Compacted from {before:,} to {after:,} tokens. Facts that must survive, checked afterwards:\n"
+        )
         for fate, count in Counter(str(line.fate) for line in receipt.lines).items():
             self._screen.print(f"  {count:3} {fate}")
         self._screen.print()

@@ -294,7 +294,7 @@ class Chat(Keyed):
         """A turn did not end well: what waits returns to the user, who may want something else now."""
         waiting = self._waiting.take_all()
         for command in filter(is_command, waiting):
-            self.say(f"{command.partition(' ')[0]} was not run, because the turn was stopped", "warning")
+            self.say(f"{command.partition(' ')[0]} not run because the turn was stopped", "warning")
         words = [text for text in waiting if not is_command(text)]
         if words:
             self.fill("\n\n".join([*words, *filter(None, [self._prompt.text])]))
@@ -307,7 +307,7 @@ class Chat(Keyed):
             self._talk.add(UserPiece(text[1:], "/"))
             self.say(near(name, [known for known, _ in self._command_names()]), "warning")
         elif self._conversation is None and name != "exit":
-            self.say("there is no conversation yet", "warning")
+            self.say("no conversation yet", "warning")
         elif self.is_busy and (command is None or command.needs_rest):
             self._waiting.put(text)
         else:
@@ -331,7 +331,7 @@ class Chat(Keyed):
         except Error as problem:
             self.say(str(problem), "error")
         except asyncio.CancelledError:
-            self.say(f"/{command.name} was stopped", "warning")
+            self.say(f"/{command.name} stopped", "warning")
             raise
         finally:
             if command.needs_rest:
@@ -358,7 +358,7 @@ class Chat(Keyed):
     def _remember(self, text: str) -> None:
         self._talk.add(UserPiece(text, "#"))
         if self._conversation is None:
-            self.say("there is no conversation yet", "warning")
+            self.say("no conversation yet", "warning")
             return
         try:
             self.show(remember(self._conversation.memory, text, session=self._conversation.id))
@@ -367,7 +367,7 @@ class Chat(Keyed):
 
     def _run_shell(self, command: str) -> None:
         if self._conversation is None:
-            self.say("there is no conversation yet", "warning")
+            self.say("no conversation yet", "warning")
         else:
             self._shells.start(command, self._conversation.tell_command)
 
@@ -402,7 +402,7 @@ class Chat(Keyed):
             self.action_stop()
         elif self._prompt.text:
             self._prompt.clear_all()
-        self._hint("Ctrl-C again leaves")
+        self._hint("Press Ctrl-C again to exit")
 
     def action_stop(self) -> None:
         """Stop the user's own commands, else the running turn, or the change that is being made."""

@@ -15,7 +15,7 @@ from reverie.apps.tui.pieces import AnswerPiece, Call, ListingPiece, Note, Piece
 from reverie.apps.tui.status_line import MODES
 from reverie.files import write_atomic
 
-_SIDES = {FROM: "Sum up from which message on?", UP_TO: "Sum up what comes before which message?"}
+_SIDES = {FROM: "Summarise from which message on?", UP_TO: "Summarise everything before which message?"}
 
 
 async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
@@ -29,35 +29,37 @@ async def compact(host: Host, argument: str) -> None:
     if wanted.side and not wanted.message:
         rows = [PickerRow(uuid, " ".join(text.split())) for uuid, text in reversed(host.conversation.prompts)]
         if not rows:
-            host.say("nothing was said yet")
+            host.say("no messages yet")
             return
         chosen = await host.choose(_SIDES[wanted.side], rows)
         if chosen is None:
             return
         wanted = replace(wanted, message=chosen)
     if await host.conversation.compact(wanted.instructions, **wanted.part) is None:
-        host.say("there is nothing to compact yet")
+        host.say("nothing to compact yet")
 
 
 async def uncompact(host: Host, argument: str) -> None:  # noqa: ARG001
     """Take a compaction back."""
     host.conversation.uncompact()
     host.redraw()
-    host.say("the last compaction is undone; what it took out is in view again, and what was said since follows it")
+    host.say("last compaction undone; the removed messages are in the context again, followed by the newer ones")
 
 
 async def snip(host: Host, argument: str) -> None:  # noqa: ARG001
     """Leave the oldest rounds out."""
     freed = host.conversation.snip()
     if freed:
-        host.say(f"the oldest messages are left out: {short_count(freed)} tokens less; your own words stay")
+        host.say(
+            f"oldest messages removed from the context: {short_count(freed)} tokens freed; your own messages are kept"
+        )
     else:
-        host.say("there is nothing to leave out yet; /compact makes more room")
+        host.say("nothing to remove yet; use /compact to free more space")
 
 
 async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
     """Put the memories in order: the proposal first, then the user's word."""
-    host.say("dreaming; this may take a while")
+    host.say("consolidating memories; this may take a while")
     done = await host.conversation.dream(review=True)
     if done.detail:
         host.say(done.detail, "warning")
@@ -66,27 +68,27 @@ async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
         host.say(f"contradiction: {each.reason} ({told})", "warning")
     if done.state != "proposed":
         if done.state == "unchanged":
-            host.say("the memories are in order" if not done.contradictions else "nothing else is to be changed")
+            host.say("nothing to consolidate" if not done.contradictions else "no other changes")
         return
     for reason in done.over:
-        host.say(f"needs your word: {reason}", "warning")
-    host.show(Note(f"{done.merged} merged, {done.retired} retired, {done.changed} changed", "info", details=done.diff))
+        host.say(f"needs approval: {reason}", "warning")
+    host.show(Note(f"{done.merged} merged, {done.retired} archived, {done.changed} changed", "info", details=done.diff))
     rows = [
-        PickerRow("later", "Keep the proposal; `reverie dream --review` goes through it"),
-        PickerRow("yes", "Apply all of it"),
+        PickerRow("later", "Keep the proposal; review it with `reverie dream --review`"),
+        PickerRow("yes", "Apply all changes"),
     ]
     if await host.choose("Apply this dream?", rows) == "yes":
         applied = host.conversation.memory.dreams.settle(done.steps)
-        host.say(f"applied as one commit; `reverie undo {(applied.commit or '')[:8]}` takes it back")
+        host.say(f"applied as one commit; `reverie undo {(applied.commit or '')[:8]}` undoes it")
 
 
 async def tasks(host: Host, argument: str) -> None:
     """List the work in the background, or end a piece of it."""
     if argument:
         ended = await host.conversation.kill(argument)
-        host.say(f"{argument} is ended" if ended else f"no work in the background is called {argument!r}")
+        host.say(f"{argument} stopped" if ended else f"no background task named {argument!r}")
         return
-    host.show(ListingPiece("Background work", host.conversation.describe("tasks") or ()))
+    host.show(ListingPiece("Background tasks", host.conversation.describe("tasks") or ()))
 
 
 async def resume(host: Host, argument: str) -> None:
@@ -95,7 +97,7 @@ async def resume(host: Host, argument: str) -> None:
     if argument:
         chosen: str | None = next((each.id for each in sessions if each.id.startswith(argument)), None)
         if chosen is None:
-            host.say(f"no session of this project begins with {argument!r}", "warning")
+            host.say(f"no session of this project starts with {argument!r}", "warning")
             return
     else:
         rows = [
@@ -105,7 +107,7 @@ async def resume(host: Host, argument: str) -> None:
             for each in sessions
         ]
         if not rows:
-            host.say("there is no earlier session of this project")
+            host.say("no earlier sessions of this project")
             return
         chosen = await host.choose("Which session?", rows)
     if chosen is not None:
@@ -124,7 +126,7 @@ async def model(host: Host, argument: str) -> None:
     if name is None:
         return
     await host.reopen(resume=host.conversation.id if host.conversation.entries else None, model=name)
-    host.say(f"{host.conversation.status.model} answers from now on")
+    host.say(f"model set to {host.conversation.status.model}")
 
 
 async def _choose_model(host: Host) -> str | None:
@@ -132,15 +134,15 @@ async def _choose_model(host: Host) -> str | None:
     listed = await asyncio.to_thread(host.surroundings.list_models)
     rows = [PickerRow(name, name, f"{facts} · in use" if name == now else facts) for name, facts in listed]
     if not rows:
-        host.say(f"{now} answers; /model NAME changes to another model")
+        host.say(f"current model: {now}; use /model NAME to change it")
         return None
-    return await host.choose(f"Which model? {now} answers now", rows)
+    return await host.choose(f"Which model? (current: {now})", rows)
 
 
 async def permissions(host: Host, argument: str) -> None:
     """Show the rules, or change the mode."""
     if argument and argument not in MODES:
-        host.say(f"there is no mode {argument!r}; there are {', '.join(MODES)}", "warning")
+        host.say(f"unknown mode {argument!r}; expected one of {', '.join(MODES)}", "warning")
         return
     if argument:
         host.conversation.set_mode(argument)
@@ -156,20 +158,21 @@ async def trust(host: Host, argument: str) -> None:  # noqa: ARG001
     """Show what came with the project and acts with the user's rights, and ask once for all of it."""
     parts = host.conversation.waiting_for_trust
     if not parts:
-        host.say("nothing of this project waits for your trust")
+        host.say("nothing in this project needs your trust")
         return
     for part in parts:
         host.show(Note(f"{part.kind} in {part.place}: {' '.join(part.text.split())}", "warning", details=part.text))
     rows = [
-        PickerRow("later", "Not now; /trust asks again"),
-        PickerRow("yes", "Yes, I know what these do; let them run"),
-        PickerRow("no", "No, never; ask again only when they change"),
+        PickerRow("later", "Not now; ask again with /trust"),
+        PickerRow("yes", "Yes, I trust them; enable them"),
+        PickerRow("no", "No; ask again only when they change"),
     ]
-    answer = await host.choose(f"{len(parts)} part(s) of this project would act with your rights. Trust them?", rows)
+    count = f"{len(parts)} part{'' if len(parts) == 1 else 's'}"
+    answer = await host.choose(f"{count} of this project would run with your permissions. Trust them?", rows)
     if answer in ("yes", "no"):
         host.conversation.answer_trust(parts, accepted=answer == "yes")
-    done = {"yes": "trusted; they run from now on", "no": "refused; they stay still"}
-    host.say(done.get(answer or "", "they stay still until you answer; /trust asks again"))
+    done = {"yes": "trusted; enabled from now on", "no": "refused; they stay disabled"}
+    host.say(done.get(answer or "", "disabled until you answer; ask again with /trust"))
 
 
 async def init(host: Host, argument: str) -> None:  # noqa: ARG001
@@ -182,7 +185,7 @@ async def write_export(host: Host, argument: str) -> None:
     """Write the conversation into a file that is not there yet."""
     path = host.surroundings.directory / (argument or f"conversation-{host.conversation.id[:8]}.md")
     if path.exists():
-        host.say(f"{path} is there already; name another file", "warning")
+        host.say(f"{path} already exists; choose another file name", "warning")
         return
     write_atomic(path, as_markdown(host.pieces, title=f"Session {host.conversation.id}"), durable=False)
     host.say(f"written to {path}")
@@ -192,7 +195,7 @@ async def copy(host: Host, argument: str) -> None:  # noqa: ARG001
     """Copy the last answer as the Markdown it is."""
     answer = next((piece for piece in reversed(host.pieces) if isinstance(piece, AnswerPiece)), None)
     if answer is None:
-        host.say("there is no answer to copy yet")
+        host.say("no reply to copy yet")
         return
     host.copy(answer.text)
 

@@ -20,36 +20,36 @@ from reverie.models.tokens.usage import bill, totals
 from reverie.models.tokens.window import WindowBudget
 
 KEYS = (
-    ("Enter", "send; during a turn words join it at its next step, commands run after it"),
+    ("Enter", "send; during a turn, messages are added at its next step and commands run after it"),
     ("Alt+Enter, \\ Enter", "new line; also Shift+Enter or Ctrl+J"),
-    ("Up, Down, Ctrl+R", "what you typed before, also in earlier sessions"),
+    ("Up, Down, Ctrl+R", "input history, including earlier sessions"),
     ("Tab", "complete a /command or an @path"),
     ("Shift+Tab", "next permission mode"),
     ("Esc", "stop the turn"),
-    ("Ctrl+C", "stop the turn or empty the input; twice leaves"),
+    ("Ctrl+C", "stop the turn or clear the input; press twice to exit"),
     ("Ctrl+D", "leave"),
-    ("Ctrl+O, click", "unfold the newest call, or the one under the mouse"),
-    ("Ctrl+T", "unfold all"),
-    ("PageUp, PageDown", "scroll, as does the wheel; Ctrl+End goes to the end"),
-    ("drag", "select; it is copied at once. With Shift held the terminal itself selects"),
+    ("Ctrl+O, click", "expand the newest tool call, or the one clicked"),
+    ("Ctrl+T", "expand all"),
+    ("PageUp, PageDown", "scroll (also with the mouse wheel); Ctrl+End goes to the end"),
+    ("drag", "select and copy; hold Shift to use the terminal's own selection"),
     ("Ctrl+G", "write the message in your editor"),
 )
 TYPED = (
     ("/name", "a command or a skill"),
     ("@path", "a file, completed as you type"),
-    ("#text", "remember this, as your own word"),
-    ("!command", "run it here; the model reads of it with your next words"),
+    ("#text", "save this as a memory stated by you"),
+    ("!command", "run a shell command; the model sees its output with your next message"),
 )
 
 
 # Slash commands that only show something.
 
 ABSENT = {
-    "agents": "No agents can be called here; the model does all work itself.",
-    "tasks": "Nothing runs in the background.",
-    "hooks": "No hooks are set. They go into settings under `hooks`.",
-    "skills": "No skills were found. Each is a folder with a SKILL.md under .claude/skills or .reverie/skills.",
-    "mcp": "No servers are set. They go into .mcp.json.",
+    "agents": "No agents available.",
+    "tasks": "No background tasks.",
+    "hooks": "No hooks configured. Add them to settings under `hooks`.",
+    "skills": "No skills found. A skill is a directory with a SKILL.md in .claude/skills or .reverie/skills.",
+    "mcp": "No MCP servers configured. Add them to .mcp.json.",
 }
 """What is said when a session has nothing to tell."""
 
@@ -61,7 +61,7 @@ async def context(host: Host, argument: str) -> None:  # noqa: ARG001
         host.conversation.entries, model=status.model or None, overrides=host.surroundings.overrides()
     )
     budget = host.surroundings.budget(report.model or "").using(report.tokens)
-    title = f"{report.model or 'no model yet'}: what the next request would hold"
+    title = f"{report.model or 'no model yet'}: contents of the next request"
     host.show(Picture(title, window_picture(report, budget)))
 
 
@@ -172,30 +172,30 @@ async def show_help(host: Host, argument: str) -> None:  # noqa: ARG001 - every 
 
 
 COMMANDS: tuple[SlashCommand, ...] = (
-    SlashCommand("help", "what can be typed here", show_help),
+    SlashCommand("help", "show keys and commands", show_help),
     SlashCommand("memory", "browse, edit, pin, forget and undo memories", changes.memory),
-    SlashCommand("context", "what fills the window, as a picture", context),
-    SlashCommand("cost", "what this session has cost", cost),
-    SlashCommand("status", "this session, its files, and what does not work", status),
-    SlashCommand("compact", "make room now", changes.compact, "[from|up_to [id]] [instructions]", True),
-    SlashCommand("uncompact", "take the last compaction back", changes.uncompact, needs_rest=True),
-    SlashCommand("snip", "leave the oldest messages out of what is sent", changes.snip, needs_rest=True),
-    SlashCommand("dream", "put the memories in order", changes.dream, needs_rest=True),
-    SlashCommand("resume", "go on with an earlier session", changes.resume, "[id]", True),
-    SlashCommand("rewind", "go back to before a message, also with files", rewinding.rewind, needs_rest=True),
-    SlashCommand("clear", "begin anew; the transcript stays", changes.clear, needs_rest=True),
-    SlashCommand("model", "which model answers, or change it", changes.model, "[name]", True),
-    SlashCommand("permissions", "the rules, or change the mode", changes.permissions, "[mode]"),
-    SlashCommand("trust", "let what came with the project act, or not", changes.trust),
+    SlashCommand("context", "show what uses the context window", context),
+    SlashCommand("cost", "show the cost of this session", cost),
+    SlashCommand("status", "show this session, its files and problems", status),
+    SlashCommand("compact", "compact the conversation now", changes.compact, "[from|up_to [id]] [instructions]", True),
+    SlashCommand("uncompact", "undo the last compaction", changes.uncompact, needs_rest=True),
+    SlashCommand("snip", "remove the oldest messages from the context", changes.snip, needs_rest=True),
+    SlashCommand("dream", "consolidate memories", changes.dream, needs_rest=True),
+    SlashCommand("resume", "resume an earlier session", changes.resume, "[id]", True),
+    SlashCommand("rewind", "rewind to before a message, optionally with files", rewinding.rewind, needs_rest=True),
+    SlashCommand("clear", "start a new conversation; the transcript is kept", changes.clear, needs_rest=True),
+    SlashCommand("model", "show or change the model", changes.model, "[name]", True),
+    SlashCommand("permissions", "show permission rules or change the mode", changes.permissions, "[mode]"),
+    SlashCommand("trust", "review what this project asks you to trust", changes.trust),
     SlashCommand("init", "let the model write AGENTS.md for this project", changes.init, needs_rest=True),
-    SlashCommand("agents", "agents that can be called", described("agents")),
-    SlashCommand("tasks", "work in the background; a name ends it", changes.tasks, argument="[NAME]"),
-    SlashCommand("hooks", "your scripts that run on events", described("hooks")),
-    SlashCommand("skills", "skills, each also a command", described("skills")),
-    SlashCommand("mcp", "servers that bring tools", described("mcp")),
-    SlashCommand("export", "write this conversation as Markdown", changes.write_export, "[file]"),
-    SlashCommand("copy", "copy the last answer", changes.copy),
-    SlashCommand("exit", "leave; the session can be resumed", changes.leave),
+    SlashCommand("agents", "list available agents", described("agents")),
+    SlashCommand("tasks", "list background tasks; give a name to stop one", changes.tasks, argument="[NAME]"),
+    SlashCommand("hooks", "list hooks", described("hooks")),
+    SlashCommand("skills", "list skills; each is also a command", described("skills")),
+    SlashCommand("mcp", "list MCP servers", described("mcp")),
+    SlashCommand("export", "export this conversation as Markdown", changes.write_export, "[file]"),
+    SlashCommand("copy", "copy the last reply", changes.copy),
+    SlashCommand("exit", "exit; the session can be resumed", changes.leave),
 )
 """All commands, in the order of the help."""
 
@@ -211,4 +211,4 @@ def near(name: str, names: Sequence[str]) -> str:
 
     close = get_close_matches(name, names, n=1)
     hint = f"did you mean /{close[0]}? " if close else ""
-    return f"there is no command /{name}; {hint}/help lists them"
+    return f"unknown command /{name}; {hint}see /help"

@@ -80,7 +80,7 @@ class Keyed(App[None]):
         """Find something that was typed before."""
         texts = list(reversed(self._prompt.walk.texts))
         rows = [PickerRow(str(number), " ".join(text.split())) for number, text in enumerate(texts)]
-        chosen = await self.choose("What did you type?", rows)
+        chosen = await self.choose("Search input history", rows)
         if chosen is not None:
             self.fill(texts[int(chosen)])
 

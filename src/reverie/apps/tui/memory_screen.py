@@ -62,7 +62,7 @@ class MemoryScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static("", id="head")
-        yield Input(placeholder="a word of the memory", id="find", compact=True)
+        yield Input(placeholder="filter by text", id="find", compact=True)
         with Container(id="body"):
             yield OptionList()
             with VerticalScroll(can_focus=False):
@@ -105,7 +105,7 @@ class MemoryScreen(ModalScreen[None]):
         if topic is not None:
             self._try(
                 lambda: self._memory.pin(topic.path, pinned=not topic.pinned),
-                "pinned" if not topic.pinned else "no longer pinned",
+                "pinned" if not topic.pinned else "unpinned",
             )
 
     def action_forget(self) -> None:
@@ -113,16 +113,16 @@ class MemoryScreen(ModalScreen[None]):
         if topic is not None:
             self._try(
                 lambda: self._memory.forget(topic.path, reason="forgotten in the browser"),
-                f"{topic.name!r} is forgotten; u brings it back",
+                f"{topic.name!r} removed; press u to restore it",
             )
 
     def action_undo(self) -> None:
         """Take the newest change of all back."""
         commits = self._memory.log(limit=1)
         if not commits:
-            self._say("there is no change to take back")
+            self._say("nothing to undo")
             return
-        self._try(lambda: self._memory.undo(commits[0].commit), f"taken back: {commits[0].change.reason or 'a change'}")
+        self._try(lambda: self._memory.undo(commits[0].commit), f"undone: {commits[0].change.reason or 'a change'}")
 
     def action_why(self) -> None:
         topic = self._chosen()
@@ -187,7 +187,7 @@ class MemoryScreen(ModalScreen[None]):
         if chosen is not None:
             self._show(_read(chosen))
         elif not self._topics:
-            self._show(Text("Nothing is remembered here yet. `#text` in the prompt saves a memory.", style="dim"))
+            self._show(Text("No memories yet. Type `#text` in the prompt to save one.", style="dim"))
 
     def _show(self, what: RenderableType) -> None:
         self.query_one("#text", Static).update(Group(what))
@@ -219,7 +219,7 @@ def _why(provenance: Provenance) -> RenderableType:
     for source in provenance.sources:
         place = ", ".join(part for part in (source.session, source.message) if part)
         quote = f": “{source.quote}”" if source.quote else ""
-        lines.append(Text(f"source: {place or 'no session noted'}{quote}"))
+        lines.append(Text(f"source: {place or 'unknown session'}{quote}"))
     for commit in provenance.changes:
         when = f"{commit.when.astimezone():%Y-%m-%d %H:%M}"
         lines.append(Text(f"{commit.commit[:8]}  {when}  {commit.change.author}: {commit.change.reason}"))

@@ -60,7 +60,7 @@ class _Past:
             case ItemKind.TYPED:
                 return [UserPiece(item.message.text)] if item.message.text.strip() else []
             case ItemKind.SUMMARY:
-                return [Note("the conversation before this was compacted", details=item.message.text)]
+                return [Note("earlier conversation was compacted", details=item.message.text)]
             case ItemKind.REPLY:
                 found: list[Piece] = []
                 for block in item.message.content:

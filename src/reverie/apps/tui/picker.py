@@ -51,7 +51,7 @@ class Picker(ModalScreen[str | None]):
         Binding("pagedown", "move(10)", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, rows: Sequence[PickerRow], *, empty: str = "nothing fits") -> None:
+    def __init__(self, title: str, rows: Sequence[PickerRow], *, empty: str = "no matches") -> None:
         """Of a title of several lines the first is the question; the others say what it is about."""
         super().__init__()
         self._title, _, self._about = title.partition("\n")
@@ -70,7 +70,7 @@ class Picker(ModalScreen[str | None]):
             yield Static(Text(self._title, style="bold"))
             if self._about:
                 yield Static(Group(Text(self._about, no_wrap=True, overflow="ellipsis")))
-            yield Input(placeholder="type to narrow, Enter chooses, Esc leaves", compact=True)
+            yield Input(placeholder="type to filter · Enter select · Esc cancel", compact=True)
             yield OptionList()
             yield Static("", id="none")
 

@@ -78,7 +78,7 @@ class Prompt(TextArea):
             compact=True,
             highlight_cursor_line=False,
             tab_behavior="focus",
-            placeholder="Say what to do.  / commands  @ files  # remember  ! shell",
+            placeholder="Type a message.  / commands  @ files  # remember  ! shell",
         )
         self.walk = walk
         self._popup = popup

@@ -46,7 +46,7 @@ def ways(question: Question) -> tuple[OfferedAnswer, ...]:
         return (
             OfferedAnswer("Yes, and edit without asking", Approval(True, mode="acceptEdits")),
             OfferedAnswer("Yes, and ask before each change", Approval(True, mode="default")),
-            OfferedAnswer("No, keep planning; say what is missing", Approval(False), asks_why=True),
+            OfferedAnswer("No, keep planning and say what is missing", Approval(False), asks_why=True),
         )
     found = [OfferedAnswer("Yes", Approval(True))]
     for rule in question.suggestions[:MOST_SUGGESTIONS]:
@@ -110,7 +110,7 @@ class Asking(Vertical):
             yield Static(Group(Text(revealed(self._question.reason), style="yellow")), id="reason")
         numbered = (Content(revealed(f"{number}. {way.label}")) for number, way in enumerate(self._ways, 1))
         yield OptionList(*(Option(label) for label in numbered))
-        yield Input(placeholder="why not, or what to do instead (Enter sends, Esc goes back)", compact=True)
+        yield Input(placeholder="reason, or what to do instead (Enter to send, Esc to go back)", compact=True)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()

@@ -10,6 +10,6 @@ from reverie.memory.memory import Memory
 def remember(memory: Memory, text: str, *, session: str) -> Note:
     """Keep a text as what the user said, and say what became of it."""
     kept = memory.keep(draft_from_text(memory.index, text), reason="said in the prompt", session=session)
-    done = "remembered" if kept.is_new else "brought up to date" if kept.commit else "known already"
+    done = "remembered" if kept.is_new else "updated" if kept.commit else "already known"
     details = "\n".join((*kept.warnings, str(memory.directory / kept.path)))
     return Note(f"{done}: {kept.topic.name}  ({kept.path})", details=details)

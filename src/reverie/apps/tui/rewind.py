@@ -24,10 +24,10 @@ async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
     """Go back to before a message, which returns to the prompt."""
     typed = {uuid: _as_typed(text) for uuid, text in host.conversation.prompts}
     if not typed:
-        host.say("nothing was said yet")
+        host.say("no messages yet")
         return
     rows = [PickerRow(uuid, " ".join(text.split())) for uuid, text in reversed(typed.items())]
-    chosen = await host.choose("Go back to before which message?", rows)
+    chosen = await host.choose("Rewind to before which message?", rows)
     if chosen is None:
         return
     changed = [each for each in host.conversation.changed_files(chosen) if each.way is not RestorePlan.THERE]
@@ -57,11 +57,11 @@ async def _ask_what(host: Host, changed: Sequence[Return]) -> str | None:
     about = [_described(each, host.surroundings.directory) for each in movable]
     rows = [
         PickerRow(BOTH, f"The conversation and {count}"),
-        PickerRow(CONVERSATION, "Only the conversation; files stay as they are"),
-        PickerRow(FILES, f"Only {count}; the conversation goes on from here"),
+        PickerRow(CONVERSATION, "Only the conversation; files are not changed"),
+        PickerRow(FILES, f"Only {count}; the conversation is not changed"),
     ]
     more = [f"  … and {len(about) - _FILES_SHOWN} more"] if len(about) > _FILES_SHOWN else []
-    return await host.choose("\n".join(["What goes back?", *about[:_FILES_SHOWN], *more]), rows)
+    return await host.choose("\n".join(["What to rewind?", *about[:_FILES_SHOWN], *more]), rows)
 
 
 async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Return]:
@@ -71,10 +71,10 @@ async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Retur
     if not others:
         return free
     rows = [
-        PickerRow("leave", "Leave them as they are"),
-        PickerRow("over", "Bring them back too; what was changed besides is lost"),
+        PickerRow("leave", "Do not change them"),
+        PickerRow("over", "Restore them too; the other changes are lost"),
     ]
-    title = f"Somebody else also changed {_names([each.path for each in others])}."
+    title = f"Files also changed outside this session: {_names([each.path for each in others])}."
     answer = await host.choose(title, rows)
     return [*free, *others] if answer == "over" else free
 
@@ -82,22 +82,22 @@ async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Retur
 def _described(one: Return, directory: Path) -> str:
     name = _shortened(one.path, directory)
     added, removed = balance(unified_diff(decode(one.now or b""), decode(one.then or b""), name))
-    doing = "is removed" if one.then is None else f"+{added} −{removed}"
-    others = "  somebody else changed it too" if one.way is RestorePlan.OTHERS else ""
+    doing = "will be deleted" if one.then is None else f"+{added} −{removed}"
+    others = "  also changed outside this session" if one.way is RestorePlan.OTHERS else ""
     return f"  {name}  {doing}{others}"
 
 
 def _tell(host: Host, what: str, done: Sequence[Path], changed: Sequence[Return]) -> None:
     if what == CONVERSATION:
-        host.say("gone back; files stay as they are" if changed else "gone back")
+        host.say("conversation rewound; files not changed" if changed else "conversation rewound")
     elif done:
-        where = "gone back" if what == BOTH else "the conversation stays"
-        host.say(f"{where}; brought back: {_names(done)}")
+        where = "conversation rewound" if what == BOTH else "conversation not changed"
+        host.say(f"{where}; restored: {_names(done)}")
     else:
-        host.say("no file was brought back")
+        host.say("no file was restored")
     lost = [each.path for each in changed if each.way is RestorePlan.LOST]
     if lost and what != CONVERSATION:
-        host.say(f"what they held was not kept, so they stay: {_names(lost)}", "warning")
+        host.say(f"not restored, no saved copy: {_names(lost)}", "warning")
 
 
 def _names(paths: Sequence[Path]) -> str:

@@ -61,7 +61,7 @@ class TurnView:
             case Retrying():
                 self._forget_attempt()
                 wait = f"{event.wait_seconds:.0f} s" if event.wait_seconds >= 1 else "a moment"
-                self._add(Note(f"{event.reason}; trying again in {wait} (attempt {event.attempt})", "warning"))
+                self._add(Note(f"{event.reason}; retrying in {wait} (attempt {event.attempt})", "warning"))
                 self.doing = "waiting"
             case Replied():
                 self._close()
@@ -179,9 +179,9 @@ class TurnView:
                 if not self._has_spoken and event.text.strip():
                     self._add(AnswerPiece(event.text))
             case Ending.CANCELLED:
-                self._add(Note("stopped; say what to do instead", "warning"))
+                self._add(Note("stopped; type what to do instead", "warning"))
             case Ending.FAILED:
-                self._add(Note(event.text or "nobody answered", "error"))
+                self._add(Note(event.text or "no answer", "error"))
             case _:
                 self._add(Note(event.text or f"the turn ended: {event.ending.value}", "warning"))
 
@@ -192,7 +192,7 @@ def ended_note(event: AgentEnded) -> Note:
     first = next((line.strip() for line in event.text.splitlines() if line.strip()), "")
     level = "info" if event.state == "completed" else "warning"
     said = f": {first}" if first else ""
-    return Note(f"agent {event.name} has ended ({', '.join(facts)}){said}", level, details=event.text.strip())
+    return Note(f"agent {event.name} finished ({', '.join(facts)}){said}", level, details=event.text.strip())
 
 
 def call_summary(name: str, given: JsonObject) -> str:
@@ -205,7 +205,7 @@ def reduced_note(event: ViewReduced) -> Note:
     if event.receipt is not None:
         return receipt_note(event.receipt)
     words = ", ".join(f"{one.kind} −{short_count(one.freed_tokens)} tokens" for one in event.reductions)
-    return Note(f"made room: {words or 'nothing'}", details="\n".join(one.detail for one in event.reductions))
+    return Note(f"context reduced: {words or 'nothing'}", details="\n".join(one.detail for one in event.reductions))
 
 
 def receipt_note(receipt: Receipt) -> Note:
@@ -213,8 +213,8 @@ def receipt_note(receipt: Receipt) -> Note:
     kept, back = len(receipt.of(Fate.KEPT)), len(receipt.of(Fate.BACK))
     gone = receipt.of(Fate.PART, Fate.OUT)
     sizes = f"{short_count(receipt.pre_tokens)} → {short_count(receipt.post_tokens)} tokens"
-    line = f"{receipt.kind}: {sizes}; kept {kept}, brought back {back}, in part or by pointer {len(gone)}"
+    line = f"{receipt.kind}: {sizes}; kept {kept}, restored {back}, shortened or referenced {len(gone)}"
     if receipt.unread:
         line += f"; the summary was written without the {receipt.unread:,} oldest messages, which did not fit"
     rows = "\n".join(f"{one.fate.value:<12}  {one.sort.value}: {one.label}" for one in receipt.lines)
-    return Note(f"{line} · /uncompact takes it back", details=rows)
+    return Note(f"{line} · /uncompact undoes it", details=rows)

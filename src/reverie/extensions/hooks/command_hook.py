@@ -73,7 +73,7 @@ async def _ended(process: asyncio.subprocess.Process, outputs: Sequence[IO[bytes
     try:
         while not (await asyncio.wait({waiting}, timeout=_LOOK_SECONDS))[0]:
             if any(os.fstat(output.fileno()).st_size > MAX_OUTPUT_BYTES for output in outputs):
-                raise Unavailable(f"it printed more than {MAX_OUTPUT_BYTES:,} bytes and was ended")
+                raise Unavailable(f"it printed more than {MAX_OUTPUT_BYTES:,} bytes and was stopped")
     finally:
         waiting.cancel()
 

@@ -188,10 +188,10 @@ class _Mistake(ValueError):
 
 def _hook(event: str, matcher: str, entry: Json, declaration: Declaration, brought: _Brought) -> Hook:
     if not isinstance(entry, dict):
-        raise _Mistake('a hook is a table, `{"type": "command", "command": "…"}`')
+        raise _Mistake('a hook must be a table, `{"type": "command", "command": "…"}`')
     timeout = entry.get("timeout")
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0):
-        raise _Mistake("`timeout` is a positive number of seconds")
+        raise _Mistake("`timeout` must be a positive number of seconds")
     return Hook(
         "SubagentStop" if brought.of_agent and event == "Stop" else event,
         _handler(entry, brought),
@@ -207,13 +207,13 @@ def _hook(event: str, matcher: str, entry: Json, declaration: Declaration, broug
 def _handler(entry: JsonObject, brought: _Brought) -> Handler:
     said = entry.get("type", "command" if "command" in entry else None)
     if said not in tuple(HookKind):
-        raise _Mistake(f"`type` is {said!r}; we know {', '.join(HookKind)}")
+        raise _Mistake(f"`type` is {said!r}; expected one of {', '.join(HookKind)}")
     kind = HookKind(str(said))
     if not _text(entry, _NEEDED[kind]).strip():
-        raise _Mistake(f"a hook of type {kind} needs `{_NEEDED[kind]}`")
+        raise _Mistake(f"a hook of type {kind} requires `{_NEEDED[kind]}`")
     given = entry.get("input") or {}
     if not isinstance(given, dict):
-        raise _Mistake("`input` is a table")
+        raise _Mistake("`input` must be a table")
     rewakes = entry.get("asyncRewake") is True
     return Handler(
         kind,
@@ -241,19 +241,19 @@ def _text(entry: JsonObject, key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _Mistake(f"`{key}` is a text")
+        raise _Mistake(f"`{key}` must be a string")
     return value
 
 
 def _texts(entry: JsonObject, key: str) -> tuple[str, ...]:
     value = entry.get(key) or []
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise _Mistake(f"`{key}` is a list of texts")
+        raise _Mistake(f"`{key}` must be a list of strings")
     return tuple(str(item) for item in value)
 
 
 def _pairs(entry: JsonObject, key: str) -> tuple[tuple[str, str], ...]:
     value = entry.get(key) or {}
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
-        raise _Mistake(f"`{key}` is a table of texts")
+        raise _Mistake(f"`{key}` must be a table of strings")
     return tuple((name, str(item)) for name, item in value.items())

@@ -83,7 +83,7 @@ def controlled(event: Event, text: str) -> HookVerdict:
     specific = _field(found, "hookSpecificOutput", dict) or {}
     named = specific.get("hookEventName", event.name)
     if named != event.name:
-        raise _Mistake(f"`hookEventName` is {named!r} and the event {event.name}")
+        raise _Mistake(f"`hookEventName` is {named!r}, expected {event.name!r}")
     said = _universal(found)
     said = _decided(event, found, said)
     if event.takes_context and (context := _field(specific, "additionalContext", str)):
@@ -113,7 +113,7 @@ def _decided(event: Event, found: JsonObject, said: HookVerdict) -> HookVerdict:
     decision = _field(found, "decision", str)
     reason = _field(found, "reason", str) or ""
     if decision not in (None, "block", "approve"):
-        raise _Mistake(f"`decision` is {decision!r}; we know 'block' and 'approve'")
+        raise _Mistake(f"`decision` is {decision!r}; expected 'block' or 'approve'")
     if event.name == "PreToolUse" and decision is not None:
         return _with_permission(said, "deny" if decision == "block" else "allow", reason)
     if decision != "block" or not event.takes_decision:
@@ -127,7 +127,7 @@ def _permitted(specific: JsonObject, said: HookVerdict) -> HookVerdict:
     decision = _field(specific, "permissionDecision", str)
     if decision is not None:
         if decision not in _PERMISSIONS:
-            raise _Mistake(f"`permissionDecision` is {decision!r}; we know {', '.join(_PERMISSIONS)}")
+            raise _Mistake(f"`permissionDecision` is {decision!r}; expected one of {', '.join(_PERMISSIONS)}")
         reason = _field(specific, "permissionDecisionReason", str) or ""
         said = _with_permission(said, _PERMISSIONS[decision], reason)
     return replace(said, updated_input=_field(specific, "updatedInput", dict))
@@ -140,7 +140,7 @@ def _answered(specific: JsonObject, said: HookVerdict) -> HookVerdict:
         return said
     behavior = decision.get("behavior")
     if behavior not in ("allow", "deny"):
-        raise _Mistake(f"`decision.behavior` is {behavior!r}; we know 'allow' and 'deny'")
+        raise _Mistake(f"`decision.behavior` is {behavior!r}; expected 'allow' or 'deny'")
     reason = _field(decision, "message", str) or ""
     said = _with_permission(said, "allow" if behavior == "allow" else "deny", reason)
     more = {name: decision[name] for name in ("interrupt", "updatedPermissions") if name in decision}
@@ -172,7 +172,7 @@ def _refused(event: Event, label: str, reason: str, said: HookVerdict) -> HookVe
 def _field(table: JsonObject, name: str, kind: type) -> Any:
     value = table.get(name)
     if value is not None and not isinstance(value, kind):
-        raise _Mistake(f"`{name}` is no {kind.__name__}")
+        raise _Mistake(f"`{name}` is not of type {kind.__name__}")
     return value
 
 

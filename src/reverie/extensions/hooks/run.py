@@ -41,7 +41,7 @@ Covers: TypeAlias = Callable[[str, str, JsonObject], bool]
 
 
 async def _no_agent(_: str, __: str) -> str:
-    raise Unavailable("no agents run here")
+    raise Unavailable("agents are not available here")
 
 
 async def _no_tool(_: str, __: str, ___: JsonObject) -> str:
@@ -197,7 +197,7 @@ def _letter(
     handler: Handler, occasion: Occasion, around: HookContext, limits: Limits, timeout_seconds: float
 ) -> HookRequest:
     if not is_allowed(handler.url, limits.allowed_http_urls):
-        raise Unavailable("its address is not among `hook.allowed_http_urls`")
+        raise Unavailable("its URL is not in `hook.allowed_http_urls`")
     variables = set(handler.variables)
     if limits.http_env_vars:
         variables &= set(limits.http_env_vars)
@@ -208,7 +208,7 @@ def _letter(
 def _heard(event: Event, name: str, answered: Answered) -> HookVerdict:
     """Only an answer of success that is JSON decides anything."""
     if not 200 <= answered.status < 300:
-        raise Unavailable(f"its address answered {answered.status}")
+        raise Unavailable(f"its URL returned status {answered.status}")
     if not answered.text.strip():
         return NOTHING
     try:

@@ -83,7 +83,7 @@ async def live(
                     while not stop.is_set():
                         await _first_of(stop, changed, ended)
                         if ended.is_set():
-                            raise Unavailable("it ended the connection")
+                            raise Unavailable("the server closed the connection")
                         if changed.is_set():
                             with suppress(TimeoutError):
                                 await asyncio.wait_for(stop.wait(), pause_seconds)
@@ -150,7 +150,7 @@ class _translated:  # noqa: N801 - reads as a word where it is used
     def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
         match problem:
             case MCPError() if problem.error.message == _SESSION_TERMINATED:
-                raise LinkLost("the server does not know this session any more", was_sent=False) from problem
+                raise LinkLost("the server no longer knows this session", was_sent=False) from problem
             case MCPError() if problem.error.code == CONNECTION_CLOSED:
                 raise LinkLost("the connection is closed") from problem
             case MCPError() if problem.error.code == REQUEST_TIMEOUT:

@@ -106,14 +106,14 @@ class Connection:
             await self._lose()
             if lost.was_sent and not may_repeat:
                 raise Unavailable(
-                    f"the server {self.server.name!r} went away during this call; the next call connects to it again"
+                    f"the connection to server {self.server.name!r} was lost during this call; the next call reconnects"
                 ) from lost
         link = await self._linked()
         try:
             return await ask(link)
         except LinkLost as lost:
             await self._lose()
-            raise Unavailable(f"the server {self.server.name!r} went away twice") from lost
+            raise Unavailable(f"the connection to server {self.server.name!r} was lost twice") from lost
 
     @property
     def _limit_seconds(self) -> float:
@@ -141,7 +141,9 @@ class Connection:
         if self.state is ConnectionState.CONNECTING:
             await self.settled()
         if self._link is None:
-            raise Unavailable(f"the server {self.server.name!r} cannot be reached: {self.problem or 'it is closed'}")
+            raise Unavailable(
+                f"server {self.server.name!r} is not reachable: {self.problem or 'the connection is closed'}"
+            )
         return self._link
 
     async def _lose(self) -> None:
@@ -201,5 +203,7 @@ def _sdk() -> ModuleType:
     try:
         from reverie.extensions.mcp import client
     except ImportError as missing:
-        raise Unavailable(f"tool servers need {missing.name}, which is not installed; install `reverie[mcp]`") from None
+        raise Unavailable(
+            f"MCP servers require {missing.name}, which is not installed; run `pip install 'reverie[mcp]'`"
+        ) from None
     return client

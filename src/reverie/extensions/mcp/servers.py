@@ -209,7 +209,7 @@ class _Mistake(ValueError):
 
 def _server(name: str, entry: Json, source: str, place: str, start: Path, values: Mapping[str, str]) -> Server:
     if not isinstance(entry, dict):
-        raise _Mistake('an entry is a table, `{"command": "…"}` or `{"type": "http", "url": "…"}`')
+        raise _Mistake('an entry must be a table, `{"command": "…"}` or `{"type": "http", "url": "…"}`')
     fields = _Fields(entry, values)
     transport = _transport(entry)
     directory = fields.text("cwd")
@@ -228,9 +228,9 @@ def _server(name: str, entry: Json, source: str, place: str, start: Path, values
         written=json.dumps(entry, sort_keys=True, ensure_ascii=False),
     )
     if transport is Transport.STDIO and not server.command:
-        raise _Mistake("`command` names no program")
+        raise _Mistake("`command` is empty")
     if transport is not Transport.STDIO and not server.url.startswith(("http://", "https://", "${")):
-        raise _Mistake("`url` must begin with http:// or https://")
+        raise _Mistake("`url` must start with http:// or https://")
     return server
 
 
@@ -240,7 +240,7 @@ def _transport(entry: JsonObject) -> Transport:
         return Transport.HTTP if "url" in entry and "command" not in entry else Transport.STDIO
     transport = _TYPES.get(kind) if isinstance(kind, str) else None
     if transport is None:
-        raise _Mistake(f"`type` is {kind!r}; we know {', '.join(Transport)}")
+        raise _Mistake(f"`type` is {kind!r}; expected one of {', '.join(Transport)}")
     return transport
 
 
@@ -249,7 +249,7 @@ def _timeout(value: Json) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        raise _Mistake("`timeout` is a positive number of milliseconds")
+        raise _Mistake("`timeout` must be a positive number of milliseconds")
     return value / 1000
 
 
@@ -265,19 +265,19 @@ class _Fields:
         if value is None:
             return ""
         if not isinstance(value, str):
-            raise _Mistake(f"`{key}` is a text")
+            raise _Mistake(f"`{key}` must be a string")
         return expanded(value, self._values)
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self._entry.get(key) or []
         if not isinstance(value, list) or any(isinstance(item, list | dict) or item is None for item in value):
-            raise _Mistake(f"`{key}` is a list of texts")
+            raise _Mistake(f"`{key}` must be a list of strings")
         return tuple(expanded(_as_text(item), self._values) for item in value)
 
     def pairs(self, key: str) -> Pairs:
         value = self._entry.get(key) or {}
         if not isinstance(value, dict) or any(isinstance(item, list | dict) or item is None for item in value.values()):
-            raise _Mistake(f"`{key}` is a table of texts")
+            raise _Mistake(f"`{key}` must be a table of strings")
         return tuple((name, expanded(_as_text(item), self._values)) for name, item in value.items())
 
 

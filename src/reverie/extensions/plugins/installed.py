@@ -109,7 +109,7 @@ def _enabled(places: Places, project: Path, problems: list[str], *, is_trusted: 
         for label, answer in table.items():
             is_on = answer is True or isinstance(answer, list | dict)
             if is_on and path != files.user and not is_trusted and not answers.get(label):
-                problems.append(f"{path}: plugin {label!r} counts only once you trust the project")
+                problems.append(f"{path}: plugin {label!r} is used only once you trust the project")
                 continue
             answers[label] = is_on
     return [label for label, is_on in answers.items() if is_on]

@@ -24,17 +24,17 @@ def validate_memory_directory(value: str, *, user_home: Path) -> Path:
         UserMistake: it is relative, at or near the root, a home directory, a drive or network root, or holds a NUL.
     """
     if not is_encodable(value):
-        raise UserMistake(f"{value!r} holds a NUL byte or another character that no path can have")
+        raise UserMistake(f"{value!r} contains a character that is not allowed in a path")
     if value.startswith(("\\\\", "//")):
         raise UserMistake(f"{value!r} is a network path; name a directory on this machine")
     if re.match(r"[A-Za-z]:", value):
-        raise UserMistake(f"{value!r} is a path on a Windows drive; name a directory of this system")
+        raise UserMistake(f"{value!r} is a Windows path; name a directory of this system")
     path = Path(os.path.normpath(user_home / value[2:] if value.startswith("~/") else value))
     if not path.is_absolute():
-        raise UserMistake(f"{value!r} is relative; name the full path or begin with ~/")
+        raise UserMistake(f"{value!r} is relative; use an absolute path or start with ~/")
     for seen in (path, Path(os.path.realpath(path))):
         if len(seen.parts) < 3:
-            raise UserMistake(f"{value!r} is at or near the root; name a directory at least two levels deep")
+            raise UserMistake(f"{value!r} is too close to the root; name a directory at least two levels deep")
         if seen in (user_home, Path(os.path.realpath(user_home))):
             raise UserMistake(f"{value!r} is the home directory itself; name a directory in it")
     return path

@@ -438,7 +438,9 @@ class Dreams:
     def _waiting(self) -> Proposal:
         proposal = self.proposal()
         if proposal is None:
-            raise UserMistake(f"no proposal waits for {self.folder.directory}; `reverie dream --review` makes one")
+            raise UserMistake(
+                f"no pending proposal for {self.folder.directory}; run `reverie dream --review` to create one"
+            )
         return proposal
 
     @property

@@ -139,5 +139,5 @@ def _check(path: str, text: str) -> None:
         parse_topic(path, text)
     except Damaged as problem:
         raise UserMistake(
-            f"the pieces of {path} that you took are no topic together: {problem}; take all or none"
+            f"the accepted parts of {path} do not form a valid topic: {problem}; accept all or none"
         ) from None

@@ -84,7 +84,9 @@ class DreamLock:
             Conflict: somebody did; what this dream found must not be written.
         """
         if read_holder(self.folder.dream_lock) != self.holder:
-            raise Conflict(f"this dream on {self.folder.directory} took so long that another one began; it is dropped")
+            raise Conflict(
+                f"this dream on {self.folder.directory} lost its lock to another one; its changes are discarded"
+            )
         _refuse_hosts(self.folder, now or self.holder.since, self.stale_minutes)
 
 
@@ -103,7 +105,7 @@ def dreaming(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STAL
 def _refuse_hosts(folder: MemoryFolder, now: datetime, stale_minutes: float) -> None:
     host = read_host_lock(folder)
     if host is not None and host.is_held(now, stale_minutes):
-        raise Conflict(f"a host agent (process {host.pid}) puts {folder.directory} in order; try again later")
+        raise Conflict(f"a host agent (process {host.pid}) is consolidating {folder.directory}; try again later")
 
 
 def read_dreamer(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STALE_MINUTES) -> str:

@@ -143,7 +143,7 @@ def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
             found[path] = None
         else:
             what = "is no transcript (a .jsonl file with messages)" if path.exists() else "does not exist"
-            raise UserMistake(f"{path} {what}; name transcripts, or folders that hold some")
+            raise UserMistake(f"{path} {what}; name transcripts or directories of transcripts")
     return tuple(found)
 
 

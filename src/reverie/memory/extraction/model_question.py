@@ -113,7 +113,7 @@ def _read_answer(text: str, messages: Sequence[UserMessage]) -> tuple[MemoryCand
         raise ValueError("none of its memories has a type, a name and a description")
     heard = [normal(each.text) for each in messages]
     if found and not any(normal(each.quote) in words for each in found for words in heard):
-        raise ValueError("it quotes what nobody said")
+        raise ValueError("a quote is not in the conversation")
     return found
 
 
@@ -129,8 +129,8 @@ def _rows(text: str) -> list[Json]:
         rows = answer.get("memories") if isinstance(answer, dict) else answer
         if isinstance(rows, list):
             return rows
-        raise ValueError("it names no memories")
-    raise ValueError("it is no JSON")
+        raise ValueError("it contains no memories")
+    raise ValueError("it is not valid JSON")
 
 
 def _candidate(said: dict[str, str], by_id: dict[str, UserMessage]) -> MemoryCandidate | None:

@@ -134,7 +134,7 @@ class IndexedFolder:
             try:
                 self._update([path for path in paths if is_indexed(path)], ())
             except sqlite3.OperationalError as problem:
-                raise Unavailable(f"the index in {self._place} cannot be written: {problem}") from problem
+                raise Unavailable(f"the search index in {self._place} cannot be written: {problem}") from problem
 
     def search(self, query: Query) -> list[Candidate]:
         """What answers the query, best first."""
@@ -304,7 +304,7 @@ class IndexedFolder:
     def _open_aside(self, problem: Exception) -> None:
         """Leave an index that cannot be written, for one that only this process has."""
         if self._scratch is not None:
-            raise Unavailable(f"there is no room for an index: {problem}; free some space and try again") from problem
+            raise Unavailable(f"no space for the search index: {problem}; free disk space and try again") from problem
         self._let_go()
         self._open_scratch()
 
@@ -315,7 +315,7 @@ class IndexedFolder:
             self._scratch = tempfile.TemporaryDirectory(prefix="reverie-")
             self._parts = self._open_at(Path(self._scratch.name))
         except (OSError, sqlite3.OperationalError) as problem:
-            raise Unavailable(f"there is no room for an index: {problem}; free some space and try again") from problem
+            raise Unavailable(f"no space for the search index: {problem}; free disk space and try again") from problem
 
     def _open_at(self, place: Path) -> tuple[TopicTable, SearchIndex]:
         from reverie.memory.search.engine import SearchIndex

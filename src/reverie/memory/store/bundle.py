@@ -130,12 +130,12 @@ def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str, tuple[Tombston
     except (zipfile.BadZipFile, KeyError, ValueError, AttributeError, RecursionError) as error:
         raise UserMistake(f"{source} is not a memory bundle: {error}") from error
     except FileNotFoundError as error:
-        raise UserMistake(f"there is no file {source}; name one that `reverie export` wrote") from error
+        raise UserMistake(f"{source} does not exist; name a file written by `reverie export`") from error
     except OSError as error:
-        raise UserMistake(f"cannot read {source}: {error.strerror}; name a file that `reverie export` wrote") from error
+        raise UserMistake(f"cannot read {source}: {error.strerror}; name a file written by `reverie export`") from error
     head = str(manifest.get("head", ""))
     if len(head) != 40 or set(head) - set("0123456789abcdef"):
-        raise UserMistake(f"{source} names no last commit")
+        raise UserMistake(f"{source} does not name its last commit")
     rows = manifest.get("tombstones", [])
     return bundle, head, parse_tombstones(rows if isinstance(rows, list) else [])
 
@@ -152,7 +152,7 @@ def _checked(git: Git, head: str, source: Path) -> dict[str, bytes]:
     tree = read_tree(git, head)
     unsafe = sorted(path for path in tree if not is_safe_path(path))
     if unsafe:
-        raise UserMistake(f"{source} holds a file outside memory: {unsafe[0]!r}; it was not imported")
+        raise UserMistake(f"{source} contains a path outside the memory directory: {unsafe[0]!r}; nothing was imported")
     blobs = read_blobs(git, tree.values())
     return {path: blobs[oid] for path, oid in tree.items()}
 

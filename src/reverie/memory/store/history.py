@@ -111,7 +111,7 @@ class History:
             Unavailable: git is not installed, so there is no history.
         """
         if self._program is None:
-            raise Unavailable(f"no history of {self.directory}: git is not installed; install it and save again")
+            raise Unavailable(f"no history for {self.directory}: git is not installed; install git and save again")
         return Git(self._program, self._git_directory, self.directory)
 
     @property

@@ -48,12 +48,12 @@ def commit_named(history: History, name: str) -> Commit:
         UserMistake: there is none, or more than one.
     """
     if not isinstance(name, str) or not _COMMIT_NAME.match(name) or _is_unborn(history):
-        raise UserMistake(f"{name!r} is not a commit of {history.directory}; `reverie log` lists them")
+        raise UserMistake(f"{name!r} is not a commit of {history.directory}; run `reverie log` for a list")
     found = history.git.run("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}", accept=(0, 1, 128)).split()
     if len(found) != 1:
         mapped = erased_to(history, name)
         if mapped is None:
-            raise UserMistake(f"{name!r} names no single commit of {history.directory}; `reverie log` lists them")
+            raise UserMistake(f"{name!r} is ambiguous in {history.directory}; run `reverie log` for a list")
         return commit_named(history, mapped)
     return next(commits_named(history, [found[0].decode()]))
 

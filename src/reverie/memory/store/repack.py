@@ -58,7 +58,7 @@ def packing_stopped(history: History) -> Iterator[None]:
     """Wait for a packing under way and let no other begin."""
     handle = _take(history, wait=True)
     if handle is None:
-        raise Unavailable(f"the packing of {history.git.directory} cannot be locked")
+        raise Unavailable(f"cannot lock {history.git.directory} for repacking")
     try:
         yield
     finally:

@@ -133,13 +133,13 @@ def newest_change(store: Store) -> Commit:
             undone |= set(commit.change.undoes.split())
         elif commit.paths and not _is_takeover(commit):
             return commit
-    raise UserMistake(f"there is no change to undo in {store.folder.directory}; `reverie log` lists what happened")
+    raise UserMistake(f"nothing to undo in {store.folder.directory}; run `reverie log` for a list of changes")
 
 
 def _sides(store: Store, target: Commit) -> tuple[Mapping[str, bytes | None], Mapping[str, bytes | None]]:
     """The topics that a change touched, before and after it."""
     if _is_takeover(target):
-        raise UserMistake(f"{target.commit[:12]} took the directory over; there is nothing before it to go back to")
+        raise UserMistake(f"{target.commit[:12]} is the initial import of the directory and cannot be undone")
     if not target.paths:
         raise UserMistake(f"{target.commit[:12]} changed no topic; MEMORY.md is generated and cannot be undone")
     before: Mapping[str, bytes | None] = dict.fromkeys(target.paths)
@@ -169,7 +169,7 @@ def write_bundle(store: Store, target: Path) -> Path:
             if findings := find_secrets(path, content):
                 place = f"{path or 'the history'} ({told_findings(findings)})"
                 raise Refused(
-                    f"not exported: what looks like a secret is in {place}; `reverie erase {path}` first",
+                    f"not exported: possible secret in {place}; run `reverie erase {path}` first",
                     by="secret scan",
                 )
         return bundle.write_bundle(store.history, target, now=store.now())
@@ -206,10 +206,12 @@ def _allow(store: Store, files: Mapping[str, bytes], everything: Mapping[str, by
         if content not in current and (findings := find_secrets("", content))
     ]
     if found:
-        raise Refused(f"not imported: what looks like a secret is in {'; '.join(found)}", by="secret scan")
+        raise Refused(f"not imported: possible secret in {'; '.join(found)}", by="secret scan")
     erased = read_erased(store.history.private)
     if erased.hashes and any(erased.covers(said(content)) for content in everything.values()):
-        raise Refused("not imported: this copy still holds what was erased here; erase it there first", by="erase")
+        raise Refused(
+            "not imported: this copy contains a memory that was erased here; erase it there first", by="erase"
+        )
 
 
 def _path_ever(store: Store, name: str) -> str:

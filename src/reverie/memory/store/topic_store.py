@@ -151,7 +151,7 @@ class Store:
         """A topic's file as it is, and the SHA-256 by which `save` recognises that it has not changed since."""
         content = read_tracked(self.folder, path)
         if content is None:
-            raise UserMistake(f"there is no file {path!r} in {self.folder.directory}")
+            raise UserMistake(f"no file {path!r} in {self.folder.directory}")
         return content, hashlib.sha256(content).hexdigest()
 
     def find(self, name: str) -> str:
@@ -322,7 +322,7 @@ class Store:
         with self.writer.writing():
             path = find_topic(name, self.archived(), lambda: {each.path: each.name for each in self.read_archived()})
             if path is None:
-                raise UserMistake(f"nothing named {name!r} is in the archive of {self.folder.directory}")
+                raise UserMistake(f"no archived memory {name!r} in {self.folder.directory}")
             if self.writer.tree.read(path) is not None:
                 raise Conflict(f"{path!r} exists again; forget or rename it before restoring the archived one")
             source = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
@@ -371,8 +371,8 @@ class Store:
         near = [each for each in self._similar(topic) if each.path not in removed] if author in _MACHINES else ()
         if near:
             raise Refused(
-                f"{redact(topic.name)!r} was not saved: {near[0].path} ({near[0].name!r}) says the same already; "
-                "bring that one up to date instead",
+                f"{redact(topic.name)!r} was not saved: {near[0].path} ({near[0].name!r}) already says the same; "
+                "update that one instead",
                 by="duplicate",
             )
 
@@ -381,8 +381,8 @@ class Store:
         rules = sorted({finding.rule for finding in scan(render_message(change))})
         if rules:
             raise Refused(
-                f"nothing was changed: the reason, the session or a quote holds what looks like a secret "
-                f"({', '.join(rules)}); leave it out",
+                f"nothing was changed: the reason, the session or a quote contains a possible secret "
+                f"({', '.join(rules)}); remove it",
                 by="secret scan",
             )
         erased = read_erased(self.history.private) if change.author != "user" else ErasedSentences()
@@ -395,11 +395,11 @@ class Store:
                 name = self._note_refused(path, content, change.author, {finding.rule for finding in findings})
                 place = told_findings(findings)
                 raise Refused(
-                    f"{path} was not changed: somebody wrote what looks like a secret into it ({place}); "
-                    "take it out of the file first"
+                    f"{path} was not changed: the file contains a possible secret ({place}); "
+                    "remove it from the file first"
                     if held is not None
-                    else f"{name!r} was not saved: it holds what looks like a secret ({place}); "
-                    "say where the secret is kept instead",
+                    else f"{name!r} was not saved: it contains a possible secret ({place}); "
+                    "save where the secret is stored instead",
                     by="secret scan",
                 )
             if change.author in _WORDING and is_topic_path(path) and not path.startswith(f"{CONFLICTS}/"):
@@ -465,7 +465,7 @@ class Store:
             return merged
         copy = conflict_path(path, mine)
         self.writer.commit({copy: mine}, replace(change, reason=f"keep a conflicting version of {path}"))
-        raise Conflict(f"{path!r} was changed meanwhile at the same place; it stays, your version is in {copy}")
+        raise Conflict(f"{path!r} was changed concurrently in the same place; it was kept, your version is in {copy}")
 
     def _version(self, path: str, digest: str) -> bytes | None:
         """The newest content of a path that has this SHA-256."""
@@ -542,4 +542,4 @@ def _rendered(topic: Topic, before: bytes | None) -> str:
 
 
 def _missing(name: str, folder: MemoryFolder) -> NoReturn:
-    raise UserMistake(f"there is no memory {name!r} in {folder.directory}; `reverie list` shows all")
+    raise UserMistake(f"no memory {name!r} in {folder.directory}; run `reverie list` for a list")

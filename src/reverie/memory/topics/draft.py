@@ -47,16 +47,16 @@ def drafted(
     """
     for what, value in (("name", name), ("description", description), ("body", body)):
         if not isinstance(value, str):
-            raise UserMistake(f"the {what} of a memory is a text, not {type(value).__name__}")
+            raise UserMistake(f"the {what} of a memory must be a string, not {type(value).__name__}")
     if not name.strip():
         raise UserMistake("a memory needs a name: one short line that says what it is about")
     if not (description.strip() or body.strip()):
-        raise UserMistake(f"the memory {name!r} says nothing; give it a description or a body")
+        raise UserMistake(f"the memory {name!r} is empty; add a description or a body")
     kinds, levels = [each.value for each in MemoryType], [each.value for each in Trust]
     if kind is not None and kind not in kinds:
-        raise UserMistake(f"{kind!r} is no type of memory; it is one of {', '.join(kinds)}")
+        raise UserMistake(f"{kind!r} is not a memory type; use one of {', '.join(kinds)}")
     if trust not in levels:
-        raise UserMistake(f"{trust!r} is no level of trust; it is one of {', '.join(levels)}")
+        raise UserMistake(f"{trust!r} is not a trust level; use one of {', '.join(levels)}")
     return Topic(
         "", name, description, MemoryType(kind) if kind else None, body, Trust(trust), sources=sources_of(source)
     )
@@ -102,7 +102,7 @@ def completed_file(topic: Topic, old: Topic | None, source: Source, *, is_judged
     )
     held = topic if is_same else keep_as_said(topic)
     if held != topic and not is_judged:
-        raise Refused(f"{topic.name!r} was not saved: it says otherwise than the words it quotes", by="polarity")
+        raise Refused(f"{topic.name!r} was not saved: it contradicts the text it quotes", by="polarity")
     return topic if old is not None else held
 
 
@@ -110,7 +110,7 @@ def anchor_named(said: str) -> Anchor:
     """The anchor that a person types: a path, `path#symbol`, a commit or a URL, read as front matter reads it."""
     found = parse_topic("anchor.md", f"---\nanchors: [{json.dumps(said)}]\n---\n").anchors
     if not found:
-        raise UserMistake(f"{said!r} is no anchor: name a path, path#symbol, a commit or a URL")
+        raise UserMistake(f"{said!r} is not an anchor; use a path, path#symbol, a commit or a URL")
     return found[0]
 
 
@@ -173,7 +173,7 @@ def check_trust(topic: Topic) -> None:
     """Refuse to make an instruction of what was only seen."""
     if topic.trust is Trust.seen and topic.type in {MemoryType.user, MemoryType.feedback}:
         raise Refused(
-            f"{topic.name!r} was not saved: what was seen in a file, a page or a tool result does not become a "
+            f"{topic.name!r} was not saved: text from a file, a page or a tool result cannot become a "
             f"{topic.type} memory; the user may save it with `reverie save`",
             by="trust",
         )

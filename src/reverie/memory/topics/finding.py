@@ -37,5 +37,5 @@ def find_topic(name: str, paths: Iterable[str], names: Callable[[], Mapping[str,
 
 def _only(matches: list[str], name: str) -> str | None:
     if len(matches) > 1:
-        raise UserMistake(f"{name!r} may be any of {', '.join(sorted(matches)[:10])}; name one of them")
+        raise UserMistake(f"{name!r} is ambiguous: it matches {', '.join(sorted(matches)[:10])}")
     return matches[0] if matches else None

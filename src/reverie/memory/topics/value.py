@@ -110,7 +110,7 @@ def _member(words: type[Word], value: str | None, key: str) -> Word | None:
     try:
         return words(value)
     except ValueError:
-        raise UserMistake(f"there is no {key} {value!r} of a memory; there are {', '.join(words)}") from None
+        raise UserMistake(f"unknown {key} {value!r} of a memory; expected one of {', '.join(words)}") from None
 
 
 def _outer_blank_lines_removed(body: str) -> str:

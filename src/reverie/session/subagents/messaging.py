@@ -162,7 +162,7 @@ class Messaging:
         """Say once that something has come while nobody works."""
         if not self._told and (self.inbox or any(has_mail(one, self.name) for one in self._mailboxes)):
             self._told = True
-            self.emit(Notice("a message of another agent has come; it joins the conversation next"))
+            self.emit(Notice("message received from another agent; it is added to the conversation next"))
 
     @property
     def _mailboxes(self) -> tuple[Path, ...]:

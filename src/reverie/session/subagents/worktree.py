@@ -36,13 +36,13 @@ async def start_worktree(repository: Path, path: Path, branch: str, hooks: Fires
     """Let a hook of the user make a work tree, or git where there is none; raises as `add_worktree`."""
     said = await hooks.fire("WorktreeCreate", {"name": path.name})
     if said.blocked is not None:
-        raise UserMistake(f"no work tree was made: {said.blocked}")
+        raise UserMistake(f"no worktree created: {said.blocked}")
     named = said.more.get("worktreePath")
     if not isinstance(named, str):
         return await add_worktree(repository, path, branch)
     tree = Path(named)
     if not tree.is_absolute() or not tree.is_dir():
-        raise UserMistake(f"a WorktreeCreate hook named {named!r}, which is not the absolute path of a folder")
+        raise UserMistake(f"a WorktreeCreate hook named {named!r}, which is not the absolute path of a directory")
     try:
         commit = await _git(tree, "rev-parse", "--verify", "HEAD")
     except Unavailable:
@@ -72,12 +72,13 @@ async def add_worktree(repository: Path, path: Path, branch: str) -> AgentWorkTr
     """
     if not await asyncio.to_thread(may_look_at_files, repository):
         raise UserMistake(
-            f"the git configuration of {repository} names programs that making a work tree could run; work without one"
+            f"the git configuration of {repository} configures programs that creating a worktree could run; "
+            "work without a worktree"
         )
     try:
         commit = await _git(repository, "rev-parse", "--verify", "HEAD")
     except Unavailable as problem:
-        raise UserMistake(f"{repository} has no git commit to make a work tree from ({problem})") from problem
+        raise UserMistake(f"{repository} has no commit to create a worktree from ({problem})") from problem
     write_folder(path.parent)
     await _git(repository, "worktree", "add", "--quiet", "-b", branch, str(path), commit)
     return AgentWorkTree(path, branch, commit, repository)

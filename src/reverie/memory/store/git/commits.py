@@ -109,7 +109,7 @@ def write_branch(git: Git, commit: str, *, old: str | None, is_done: bool) -> No
     except Unavailable as error:
         # The git of a writer that was killed may have gone on for a moment, and moved it.
         if read_head(git.directory) != commit:
-            raise Conflict(f"{name} in {git.directory} moved meanwhile; run the command again") from error
+            raise Conflict(f"{name} in {git.directory} changed concurrently; run the command again") from error
 
 
 def write_git_index(git: Git, commit: str) -> bool:

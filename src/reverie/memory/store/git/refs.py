@@ -128,7 +128,7 @@ def wait_for_locks(git_directory: Path, *names: str) -> None:
             if is_stale(lock):
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > until:
-                raise Conflict(f"another git holds {lock}; if none is running, remove that file")
+                raise Conflict(f"another git process holds {lock}; if none is running, delete that file")
             else:
                 time.sleep(0.02)
 
