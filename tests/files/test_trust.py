@@ -13,7 +13,7 @@ import pytest
 from reverie.errors import Damaged
 from reverie.files.trust import TrustAnswers, TrustKind, TrustPart, read_trust, remove_answers, write_answers
 from reverie.settings import load as config
-from reverie.settings.trust_parts import parts_of_settings
+from reverie.settings.load import parts_of_settings
 from tests.requirements import requirement
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

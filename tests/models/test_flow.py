@@ -1,3 +1,5 @@
+""""""
+
 from __future__ import annotations
 
 import asyncio
@@ -12,9 +14,9 @@ from reverie.context.receipt import receipts
 from reverie.errors import ContextTooLong, Overloaded, Unavailable
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.message import assistant, user
-from reverie.models.flow import EMBEDDED, run_flow
+from reverie.models.flow import EMBEDDED, answer, run_flow
 from reverie.models.offline import OfflineModel
-from reverie.models.ports import Ask, Event, Flow, Request, TextDelta
+from reverie.models.ports import Ask, Event, Finished, Flow, Request, TextDelta
 from reverie.testing.build import request, system, tool, tool_call
 from reverie.testing.scripted_model import ScriptedModel
 from tests.context.kit import long_session
@@ -202,3 +204,31 @@ async def test_the_parents_model_is_asked_as_the_parent_is() -> None:
     sent = model.requests[0]
     assert (sent.thinking, sent.effort, sent.max_tokens) == (thinking, "high", 2_500)
     assert sent.context_management == {"edits": edits[:1]}
+
+
+@requirement("models:port:answer")
+async def test_the_reply_comes_back_and_every_event_was_heard() -> None:
+    heard: list[Event] = []
+    reply = await answer(ScriptedModel(["two words"]), request(), heard.append)
+
+    assert reply.text == "two words"
+    assert heard[:2] == [TextDelta("two "), TextDelta("words")]
+    assert heard[-1] == Finished(reply)
+
+
+@requirement("models:port:answer")
+async def test_a_failure_passes_through() -> None:
+    with pytest.raises(Overloaded):
+        await answer(ScriptedModel([Overloaded("busy")]), request())
+
+
+@requirement("models:port:answer")
+async def test_a_listener_that_fails_ends_the_stream() -> None:
+    def fall(event: Event) -> None:
+        raise ZeroDivisionError
+
+    model = ScriptedModel(["one", "two"])
+    with pytest.raises(ZeroDivisionError):
+        await answer(model, request(), fall)
+
+    assert (await answer(model, request())).text == "two"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie.errors import Error, Overloaded
 from reverie.messages.message import Usage
-from reverie.models.answer import answer
+from reverie.models.flow import answer
 from reverie.models.ledger import Booked, Booking, Governor, append_booking, by, read_bookings, total
 from reverie.models.ports import Finished, Retrying, TextDelta
 from reverie.settings import BudgetSettings

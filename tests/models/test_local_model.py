@@ -20,7 +20,7 @@ import pytest
 
 from reverie.errors import ContextTooLong
 from reverie.messages.message import Role, assistant, user
-from reverie.models.answer import answer
+from reverie.models.flow import answer
 from reverie.models.openai import OpenAIModel
 from reverie.models.ports import TextDelta
 from reverie.testing.build import request, system, tool, tool_call, tool_result

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.apps.tui.remember import remember
+from reverie.apps.tui.changes import remember
 from reverie.errors import Error, Refused, UserMistake
 from reverie.files.places import Places
 from reverie.files.secret_scan import scan

@@ -18,9 +18,8 @@ from reverie.files.trust import write_answers
 from reverie.memory.memory import Memory
 from reverie.settings import Settings
 from reverie.settings.features import Off, On, memory_state
-from reverie.settings.load import Configuration, SettingsFlags, git_tracks, load
+from reverie.settings.load import Configuration, SettingsFlags, git_tracks, load, parts_of_settings
 from reverie.settings.schema import Form, Key, keys
-from reverie.settings.trust_parts import parts_of_settings
 from tests.requirements import requirement
 
 

@@ -1,7 +1,7 @@
 """Model providers, profiles, prices and token counts.
 
 Reading order: `ports` (`Model`, `Request`, events: the protocol), `from_settings` (which model, how it is reached),
-`choose` (a name becomes a model), `answer` (ask one and wait), `flow` (the driver of everything that asks a model
+`choose` (a name becomes a model), `flow` (asking one and waiting, and the driver of everything that asks a model
 without holding one), `ledger` (what every call cost), `offline` (no network), `anthropic` with `request_body` and
 `messages_stream`, `openai` with `chat_body` and `chat_stream`, and what both share: `connection` (clients and
 time-outs), `faults` (an HTTP failure becomes an error of ours), `retry` (which failures are worth another try),

@@ -9,18 +9,54 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from reverie.errors import ContextTooLong, Unavailable
 from reverie.messages.blocks import JsonObject
 from reverie.messages.message import Message, Usage, assistant, user
 from reverie.messages.rules import conform, may_begin_thinking
-from reverie.models.answer import answer
 from reverie.models.offline import embedded_answer
-from reverie.models.ports import Ask, CacheMark, Flow, Model, Reply, Request
+from reverie.models.ports import Ask, CacheMark, CountsTokens, Event, Finished, Flow, Model, Reply, Request
 from reverie.values import value
+
+# Sends a request to a model and waits for the whole reply.
+#
+# A stream holds a connection; leaving it half-read would close that connection at a moment nobody chose. `answer`
+# always reads to the end, and closes the stream when the listener fails or the task is cancelled.
+
+
+def _ignore_event(_: Event) -> None:
+    return
+
+
+async def answer(model: Model, request: Request, listen: Callable[[Event], None] = _ignore_event) -> Reply:
+    """Ask, pass every event on, and return the complete reply. Raises the `Unavailable` family."""
+    reply: Reply | None = None
+    async with aclosing(model.stream(request)) as events:
+        async for event in events:
+            listen(event)
+            if isinstance(event, Finished):
+                reply = event.reply
+    assert reply is not None, "a stream ends with Finished"
+    return reply
+
+
+async def exact_tokens(model: Model, request: Request) -> int | None:
+    """How many input tokens the provider counts for a request; None where it does not count, or not now."""
+    asked: object = model
+    while not hasattr(asked, "count_tokens"):
+        # What books or names calls stands around the model that makes them.
+        asked = getattr(asked, "inner", None)
+        if asked is None:
+            return None
+    try:
+        return await cast("CountsTokens", asked).count_tokens(request)
+    except Unavailable:
+        return None
+
 
 EMBEDDED = "embedded"
 """The model's name in a reply that no model gave."""
@@ -28,7 +64,7 @@ EMBEDDED = "embedded"
 Result = TypeVar("Result")
 
 
-def _ignore(_: Ask, __: Reply) -> None:
+def _ignore_booking(_: Ask, __: Reply) -> None:
     return
 
 
@@ -38,7 +74,7 @@ async def run_flow(
     parent: Request,
     *,
     timeout_seconds: float | None = None,
-    booked: Callable[[Ask, Reply], None] = _ignore,
+    booked: Callable[[Ask, Reply], None] = _ignore_booking,
     in_thread: bool = False,
 ) -> Result:
     """Answer every question of a flow and return what it concludes.

@@ -16,7 +16,7 @@ Between and after turns: `background_work` (the list of it), `notes` (session no
 `file_history` (going back, with files).
 
 What people bring: `extensions` (all of it), `skills`, `mcp_tools`, `project_trust` (what waits for the user's word,
-instruction files from outside the project included), `granted_rules` (permission rules that outlive the session),
-`memory_writes` (memories that tools write), `own_keys` (keys that others do not see). `subagents` are its child agents,
-`teammate` is a session that works for another one.
+instruction files from outside the project and permission rules that outlive the session included), `memory_writes`
+(memories that tools write), `own_keys` (keys that others do not see). `subagents` are its child agents, `teammate` is a
+session that works for another one.
 """

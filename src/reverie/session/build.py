@@ -47,7 +47,6 @@ from reverie.session.events import Notice, TurnEvent
 from reverie.session.extensions import Extensions, build_extensions, build_hook_effects, new_connections, read_plugins
 from reverie.session.extraction import SessionExtraction
 from reverie.session.file_history import FileHistory
-from reverie.session.granted_rules import keep_rule
 from reverie.session.lifecycle_hooks import IdleHooks, LifecycleHooks
 from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Parts
 from reverie.session.memory_writes import MemoryWrites, watch_tools
@@ -57,6 +56,7 @@ from reverie.session.opening_prompt import OpeningPrompt
 from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others, keys_of
 from reverie.session.parts import SessionParts
+from reverie.session.project_trust import keep_rule
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import RetentionSweep
 from reverie.session.subagents.subagents import Subagents, build_subagents

@@ -38,7 +38,7 @@ from reverie.messages.message import Message, Role, Usage, assistant, user
 from reverie.messages.records import SYNTHETIC_MODEL
 from reverie.messages.reminder import reminder
 from reverie.messages.view import ItemKind
-from reverie.models.answer import answer, exact_tokens
+from reverie.models.flow import answer, exact_tokens
 from reverie.models.ledger import Governor
 from reverie.models.ports import BlockDone, Ending, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.models.profiles import Profile, cost

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from reverie.errors import UserMistake
 from reverie.extensions.hooks.consent import read_parts
 from reverie.extensions.instructions import Loaded, LoadReason, Outside, Where, load
 from reverie.extensions.mcp.servers import list_servers
 from reverie.extensions.skills import list_skills
-from reverie.files.trust import TrustAnswers, TrustKind, TrustPart, read_trust
+from reverie.files import read_small
+from reverie.files.trust import TrustAnswers, TrustKind, TrustPart, read_trust, write_answers
+from reverie.permissions.rules_file import RuleScope, write_rule
 from reverie.session.extensions import read_plugins
 from reverie.session.options import SessionOptions
 from reverie.session.subagents.definitions.discover import list_agents
 from reverie.settings.features import features
+from reverie.settings.load import part_of_setting
 
 
 def list_parts(options: SessionOptions) -> tuple[TrustPart, ...]:
@@ -126,3 +131,32 @@ def list_included_parts(options: SessionOptions, trust: TrustAnswers) -> tuple[T
 
     read_loaded(where_of(options), trust, reading)
     return tuple(map(included_part, found.values()))
+
+
+# A rule that the user granted for longer than a session, kept where it counts next time.
+#
+# The project's local file counts as far as the user agreed to it: nobody can tell who wrote it, since a folder may
+# come from an archive, its repository included. What is added here is agreed to.
+
+
+def keep_rule(rule: str, scope: RuleScope, options: SessionOptions) -> None:
+    """Write the rule down. Raises `UserMistake` where it would stand among rules that the user never agreed to."""
+    project, store = options.project, options.places.trust
+    local = options.places.settings_files(project).local
+    known = _rules(local) if scope is RuleScope.LOCAL else None
+    if known is not None and not read_trust(store, project).accepts(known):
+        raise UserMistake(f"{local} contains rules that you have not accepted; run `reverie trust` to review them")
+    write_rule(rule, scope, places=options.places, project=project, now=options.now(), is_tracked=options.is_tracked)
+    added = _rules(local) if scope is RuleScope.LOCAL else None
+    if added is not None:
+        write_answers(store, project, [added], accepted=True, now=options.now())
+
+
+def _rules(path: Path) -> TrustPart | None:
+    """What the file allows, as one thing to agree to."""
+    try:
+        permissions = tomllib.loads((read_small(path) or b"").decode("utf-8")).get("permissions", {})
+    except ValueError:
+        return None
+    allow = permissions.get("allow") if isinstance(permissions, dict) else None
+    return part_of_setting(TrustKind.ALLOW, allow, str(path)) if allow else None

@@ -13,7 +13,7 @@ from typing import Any
 from reverie.messages.blocks import Block, JsonObject, Opaque, Text
 from reverie.messages.entries import ToolSpec
 from reverie.messages.message import Message, user
-from reverie.models.answer import answer
+from reverie.models.flow import answer
 from reverie.models.ports import Model, Request
 from reverie.session.prompt_text import prompt_text
 from reverie.tools.web_search import Search, WebSearchResult

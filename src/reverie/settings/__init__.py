@@ -1,10 +1,10 @@
 """Every number and switch of the system: their files, environment and precedence.
 
 Reading order: `tree` holds `Settings`; `window`, `memory` and `session` its areas, made with `bounds`; `features` says
-what the switches mean together. `load` reads files, environment and flags; for it `schema` lists the keys, `values`
-checks one value, `environment` translates names of variables, `documents` reads a file, ours or another agent's, whose
-keys know their line, which `locate` finds, `layers` puts the sources over one another and makes the tree. `trust_parts`
-says what of a project's settings the user must agree to, `process` gives the settings, clock and ids of this process,
+what the switches mean together. `load` reads files, environment and flags, and says what of a project's settings the
+user must agree to; for it `schema` lists the keys, `values` checks one value, `environment` translates names of
+variables, `documents` reads a file, ours or another agent's, whose keys know their line, which `locate` finds, `layers`
+puts the sources over one another and makes the tree. `process` gives the settings, clock and ids of this process,
 `describe` shows and explains values.
 """
 

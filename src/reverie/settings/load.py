@@ -6,9 +6,10 @@ enter the settings: they stay behind `Secrets` and are asked for by the name of 
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Unavailable, UserMistake
 from reverie.files.places import Places, find_checkout, validate_memory_directory
+from reverie.files.trust import TrustKind, TrustPart
 from reverie.settings import Settings
 from reverie.settings.documents import (
     SettingsDocument,
@@ -41,6 +43,7 @@ from reverie.settings.layers import (
     unknown,
 )
 from reverie.settings.schema import find
+from reverie.settings.session import Declaration
 from reverie.values import value
 
 if TYPE_CHECKING:
@@ -202,7 +205,6 @@ def _agreed_to(places: Places, project: Path) -> Accepts:
         return read_trust(places.trust, project)
 
     def accepts(key: str, given: object) -> bool:
-        from reverie.settings.trust_parts import part_of_setting
 
         return key != "hooks" and answers().accepts(part_of_setting(key, given))
 
@@ -320,3 +322,25 @@ def _absolute(text: str, user_home: Path, directory: Path) -> Path:
     if text == "~" or text.startswith("~/"):
         return user_home / text[2:]
     return directory / text
+
+
+# Settings that a project's own files bring, as things for the user to agree to (`files.trust`).
+
+
+def parts_of_settings(origins: Mapping[str, Sequence[Origin]]) -> tuple[TrustPart, ...]:
+    """What the project's own files set of the settings that wait for trust, as they are when everything is accepted.
+
+    Hooks are left out: they bring scripts along and make their own parts (`extensions.hooks.consent`).
+    """
+    return tuple(
+        part_of_setting(name, origin.value, origin.place)
+        for name, said in origins.items()
+        for origin in said
+        if origin.is_agreed and name != TrustKind.HOOKS
+    )
+
+
+def part_of_setting(key: str, value: object, place: str = "") -> TrustPart:
+    """One value of a setting as one thing to agree to."""
+    text = value.text if isinstance(value, Declaration) else json.dumps(value, ensure_ascii=False)
+    return TrustPart(key, place, text)

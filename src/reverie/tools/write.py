@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Need
-from reverie.tools.changing import change_details, need_of_change, read_current
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
+from reverie.tools.edit import change_details, need_of_change, read_current
 from reverie.tools.lines import decode, encode, split
 from reverie.tools.reach import judged, reached, write_content
 from reverie.tools.schema import text

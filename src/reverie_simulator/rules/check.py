@@ -12,10 +12,19 @@ import msgspec
 from reverie.messages.blocks import Json, JsonObject
 from reverie_simulator.api_error import ApiError, invalid
 from reverie_simulator.facts import ModelFacts, facts_of
+from reverie_simulator.media import (
+    IMAGE_BYTES_MAX,
+    IMAGE_SIDE_MAX,
+    IMAGES_MAX,
+    MANY_IMAGES,
+    MANY_IMAGES_SIDE_MAX,
+    PDF_PAGES_MAX,
+    Media,
+    inspect,
+)
 from reverie_simulator.prompt import takes_mark
 from reverie_simulator.rules.conversation import RoleTurn, check_conversation, turns_of
 from reverie_simulator.rules.headers import INTERLEAVED_BETA, Headers
-from reverie_simulator.rules.media import check_media
 from reverie_simulator.rules.request import count_request, message_request
 from reverie_simulator.rules.thinking import check_thinking
 from reverie_simulator.wire import blocks_at, encode, flag_at, number_at, object_at, objects_at, text_at, texts_at
@@ -263,3 +272,70 @@ def _reason(raw: bytes) -> str:
     column = place - text.rfind("\n", 0, place)
     words = "no low surrogate in string" if lone else "unexpected character"
     return f"{words}: line {line} column {column} (char {place})"
+
+
+# Rules about images and documents: readable, of the type they claim, not too large, not too many.
+
+
+def check_media(body: JsonObject) -> str | None:
+    """The first rule about media that the request breaks."""
+    return next(_media_problems(body), None)
+
+
+def _media_problems(body: JsonObject) -> Iterator[str]:
+    found = list(_media(body))
+    images = sum(block.get("type") == "image" for _, block in found)
+    documents = len(found) - images
+    if images + documents > IMAGES_MAX:
+        yield f"too many images and documents: {images} + {documents} > {IMAGES_MAX}"
+    pages = 0
+    for path, block in found:
+        source = object_at(block, "source")
+        if source.get("type") != "base64":
+            continue
+        data = text_at(source, "data")
+        media = inspect(data)
+        if block.get("type") == "image":
+            yield from _image_problems(f"{path}.image.source.base64", data, media, source, many=images > MANY_IMAGES)
+        elif media is None or media.media_type != "application/pdf":
+            yield f"{path}.pdf.source.base64.data: The PDF specified was not valid."
+        else:
+            pages += media.pages
+    if pages > PDF_PAGES_MAX:
+        yield f"A maximum of {PDF_PAGES_MAX} PDF pages may be provided."
+
+
+def _image_problems(path: str, data: str, media: Media | None, source: JsonObject, *, many: bool) -> Iterator[str]:
+    if not data:
+        yield f"{path}: image cannot be empty"
+        return
+    if media is None:
+        yield f"{path}: invalid base64 data"
+        return
+    # The limit is on the encoded size: that is what travels.
+    if len(data) > IMAGE_BYTES_MAX:
+        yield f"{path}: image exceeds 5 MB maximum: {len(data)} bytes > {IMAGE_BYTES_MAX} bytes"
+    if media.media_type is None:
+        yield "Could not process image"
+    elif media.media_type != source.get("media_type"):
+        yield f"{path}.data: Image does not match the provided media type {text_at(source, 'media_type')}"
+    longest = max(media.width, media.height)
+    if longest > IMAGE_SIDE_MAX:
+        yield f"{path}.data: At least one of the image dimensions exceed max allowed size: {IMAGE_SIDE_MAX} pixels"
+    elif many and longest > MANY_IMAGES_SIDE_MAX:
+        yield (
+            f"{path}.data: At least one of the image dimensions exceed max allowed size for many-image requests: "
+            f"{MANY_IMAGES_SIDE_MAX} pixels"
+        )
+
+
+def _media(body: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    for number, message in enumerate(objects_at(body, "messages")):
+        for at, block in enumerate(blocks_at(message, "content")):
+            path = f"messages.{number}.content.{at}"
+            if block.get("type") in {"image", "document"}:
+                yield path, block
+            elif block.get("type") == "tool_result":
+                for inner, inside in enumerate(objects_at(block, "content")):
+                    if inside.get("type") in {"image", "document"}:
+                        yield f"{path}.tool_result.content.{inner}", inside

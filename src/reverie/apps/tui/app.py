@@ -20,7 +20,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
-from reverie.apps.tui.changes import trust
+from reverie.apps.tui.changes import remember, trust
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.completion import list_project_files
 from reverie.apps.tui.control_characters import Unsteered
@@ -37,7 +37,6 @@ from reverie.apps.tui.past import pieces_of
 from reverie.apps.tui.pieces import Note, Piece, UserPiece
 from reverie.apps.tui.prompt import Popup, Prompt
 from reverie.apps.tui.question import Asking
-from reverie.apps.tui.remember import remember
 from reverie.apps.tui.shell import ShellRuns
 from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.turns import Activity, Turns, Waiting

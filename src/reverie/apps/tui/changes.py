@@ -14,6 +14,8 @@ from reverie.apps.tui.picker import PickerRow
 from reverie.apps.tui.pieces import AnswerPiece, Call, ListingPiece, Note, Piece, UserPiece
 from reverie.apps.tui.status_line import MODES
 from reverie.files import write_atomic
+from reverie.memory.drafts import draft_from_text
+from reverie.memory.memory import Memory
 
 _SIDES = {FROM: "Summarise from which message on?", UP_TO: "Summarise everything before which message?"}
 
@@ -231,3 +233,14 @@ def _fenced(diff: str) -> str:
     while fence in diff:
         fence += "`"
     return f"{fence}diff\n{diff.rstrip()}\n{fence}"
+
+
+# `#text`: a memory in the user's own words, kept at once.
+
+
+def remember(memory: Memory, text: str, *, session: str) -> Note:
+    """Keep a text as what the user said, and say what became of it."""
+    kept = memory.keep(draft_from_text(memory.index, text), reason="said in the prompt", session=session)
+    done = "remembered" if kept.is_new else "updated" if kept.commit else "already known"
+    details = "\n".join((*kept.warnings, str(memory.directory / kept.path)))
+    return Note(f"{done}: {kept.topic.name}  ({kept.path})", details=details)

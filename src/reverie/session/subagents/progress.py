@@ -13,7 +13,7 @@ from pathlib import PurePath
 from reverie.errors import Unavailable
 from reverie.messages.blocks import Json, JsonObject, ToolUse
 from reverie.messages.message import user
-from reverie.models.answer import answer
+from reverie.models.flow import answer
 from reverie.models.ports import Model, Request
 from reverie.session.prompt_text import prompt_text
 
