@@ -26,7 +26,7 @@ def read_object(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> JsonObject 
         return None
     content = read_small(path, limit_bytes=limit_bytes)
     if content is None:
-        return Unread(f"{path}: cannot be read; it must be an ordinary file of at most {limit_bytes:,} bytes")
+        return Unread(f"{path}: cannot be read; it must be a regular file of at most {limit_bytes:,} bytes")
     return parsed_object(content, str(path))
 
 

@@ -220,7 +220,7 @@ def _is_stale(holder: Holder, me: Holder, stale_after_seconds: float | None) -> 
 
 def _held(path: Path, holder: Holder | None) -> str:
     who = str(holder) if holder is not None else "another program"
-    return f"{path} is held by {who}; try again when it is done, or remove the file if you know that it is gone"
+    return f"{path} is held by {who}; try again later, or delete the file if that process is gone"
 
 
 def _myself(label: str, now: datetime) -> Holder:

@@ -39,5 +39,5 @@ def repair(store: Store, indexed: IndexedFolder) -> tuple[str, ...]:
             done.append(f"removed the draft {path.name}")
     indexed.remove()
     indexed.sweep()
-    done.append(f"built the search index anew over {len(indexed)} memories")
+    done.append(f"rebuilt the search index over {len(indexed)} memories")
     return tuple(done)

@@ -101,7 +101,7 @@ class SessionDream:
         rounds = self.settings.dream.max_rounds // 3
         refused = self.governor.refuses(rounds * self.loop.fork_estimate_usd())
         if refused:
-            return None, f"the model was not asked and the rules dreamt: {refused}"
+            return None, f"dream ran by rules, without the model: {refused}"
         return LoopForks(self.loop), ""
 
     def _earlier(self) -> list[Booking]:

@@ -65,8 +65,8 @@ CUT_OFF = (
     "Your last reply reached the output limit and was cut off. Go on exactly where it stopped, without repeating "
     "anything; if much is left, do it in smaller pieces."
 )
-_LIMITED = " (budget.turn_rounds); nothing is lost, and your next words go on from here"
-_SPENT = " (budget.turn_tokens); nothing is lost, and your next words go on from here"
+_LIMITED = " (budget.turn_rounds); nothing is lost; your next message continues from here"
+_SPENT = " (budget.turn_tokens); nothing is lost; your next message continues from here"
 MAX_CONTINUES = 3
 """How often a reply that was cut off is continued within one turn."""
 

@@ -127,7 +127,7 @@ def test_a_file_without_messages_is_a_mistake_and_is_passed_over_in_a_folder(
 
     named = terminal.run("learn", str(folder / "recalled.jsonl"))
     assert named.code == 2
-    assert "is no transcript" in named.err
+    assert "is not a transcript" in named.err
     searched = terminal.run("learn", str(folder), "--json")
     assert searched.code == 0
     assert searched.document["sessions"] == 0

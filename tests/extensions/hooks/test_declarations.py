@@ -60,7 +60,7 @@ def test_all_types_become_values() -> None:
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ({"Sotp": []}, "there is no event 'Sotp'"),
+        ({"Sotp": []}, "unknown event 'Sotp'"),
         ({"Stop": {}}, "hooks.Stop: expected a list"),
         ({"Stop": [[]]}, "hooks.Stop[0]: expected"),
         ({"Stop": [{"hooks": ["x"]}]}, "hooks.Stop[0]: a hook must be a table"),
@@ -69,7 +69,7 @@ def test_all_types_become_values() -> None:
         ({"Stop": [{"hooks": [{"type": "prompt", "prompt": 3}]}]}, "`prompt` must be a string"),
         ({"Stop": [{"hooks": [command("x", timeout=-1)]}]}, "`timeout` must be a positive number"),
         ({"Stop": [{"hooks": [command("x", args="y")]}]}, "`args` must be a list"),
-        ({"PreToolUse": [{"matcher": "(", "hooks": [command("x")]}]}, "is no regular expression"),
+        ({"PreToolUse": [{"matcher": "(", "hooks": [command("x")]}]}, "is not a valid regular expression"),
     ],
 )
 def test_a_mistake_is_named_with_its_place_and_costs_only_itself(block: dict[str, object], said: str) -> None:

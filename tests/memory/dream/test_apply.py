@@ -87,7 +87,7 @@ def test_where_both_changed_the_same_place_theirs_stays_and_the_rest_is_done(tmp
     applied = apply_steps(store, steps)
 
     assert "when it is done" in path.read_text()
-    assert [reason for _, reason in applied.left] == ["d.md was changed meanwhile at the same place"]
+    assert [reason for _, reason in applied.left] == ["d.md was changed concurrently in the same place"]
     assert [step.kind for step in applied.steps] == [StepKind.merge]
 
 

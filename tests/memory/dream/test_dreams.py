@@ -497,7 +497,7 @@ async def test_a_dream_without_the_model_for_want_of_money_says_so_in_its_result
         await sleeper.session.close()
 
         assert (done.state, done.merged, len(at.bodies)) == ("completed", 1, 0)
-        assert "the model was not asked" in done.detail
+        assert "without the model" in done.detail
         assert "budget.background_fraction" in done.detail
 
 

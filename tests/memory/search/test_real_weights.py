@@ -54,5 +54,5 @@ def test_the_command_finds_a_paraphrase_that_shares_no_word_with_the_memory(home
     (hit,) = json.loads(reverie("recall", "--json", "--limit", "1", "What breed is my dog?"))["hits"]
 
     assert hit["name"] == "Pets"
-    assert hit["why"].startswith("likeness of meaning")
+    assert hit["why"].startswith("semantic similarity")
     assert json.loads(reverie("recall", "--json", "How do I sort a list in Python?"))["hits"] == []

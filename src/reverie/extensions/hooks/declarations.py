@@ -138,7 +138,7 @@ class _Brought:
 def _hooks(declaration: Declaration, brought: _Brought, problems: list[str]) -> Iterator[Hook]:
     for event, groups in _events(declaration.text, problems).items():
         if event not in EVENTS:
-            problems.append(f"hooks: there is no event {event!r}; it is passed over")
+            problems.append(f"hooks: unknown event {event!r} is ignored")
             continue
         if not isinstance(groups, list):
             problems.append(f"hooks.{event}: expected a list of matchers with their hooks")
@@ -151,7 +151,7 @@ def _hooks(declaration: Declaration, brought: _Brought, problems: list[str]) -> 
                 problems.append(f'{where}: expected `{{"matcher": "…", "hooks": [...]}}`')
                 continue
             if (mistake := _mistake_in(matcher)) is not None:
-                problems.append(f"{where}: the matcher {matcher!r} is no regular expression: {mistake}")
+                problems.append(f"{where}: the matcher {matcher!r} is not a valid regular expression: {mistake}")
                 continue
             for entry in entries:
                 try:

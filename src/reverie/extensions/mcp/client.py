@@ -330,5 +330,5 @@ def _sentence(problem: BaseException) -> str:
     if isinstance(problem, MCPError):
         return problem.error.message
     if isinstance(problem, FileNotFoundError):
-        return f"there is no program {problem.filename or problem}"
+        return f"program not found: {problem.filename or problem}"
     return str(problem) or type(problem).__name__

@@ -83,7 +83,7 @@ def _list_in(folder: Path, source: str, *, within: Path | None = None) -> Iterat
 def _outside(path: Path, within: Path | None) -> tuple[None, str] | None:
     if within is None or is_inside(within, path):
         return None
-    return None, f"{path}: left out: it leads to a file outside of the project"
+    return None, f"{path}: ignored: it links to a file outside the project"
 
 
 def _list_of_plugin(plugin: Plugin) -> Iterator[tuple[Skill | None, str]]:

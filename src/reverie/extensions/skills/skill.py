@@ -82,7 +82,7 @@ def read_content(path: Path) -> str | Unread:
     """The file of a skill."""
     content = read_small(path, limit_bytes=MAX_FILE_BYTES)
     if content is None:
-        return Unread(f"{path}: cannot be read; a skill is an ordinary file of at most {MAX_FILE_BYTES:,} bytes")
+        return Unread(f"{path}: cannot be read; it must be a regular file of at most {MAX_FILE_BYTES:,} bytes")
     return content.decode("utf-8", "replace")
 
 

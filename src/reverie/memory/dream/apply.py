@@ -64,16 +64,16 @@ def _files(store: Store, step: DreamStep, taken: Mapping[str, bytes | None]) -> 
         present = store.writer.tree.read(path)
         if after is None:
             if present != before or present is None:
-                return f"{path} was changed meanwhile"
+                return f"{path} was changed concurrently"
             files |= {path: None, _archive_path(store, path, present, {**taken, **files}): present}
             continue
         wanted: bytes | None = after.encode()
         if present != before and present != wanted:
             if present is None or before is None or wanted is None:
-                return f"{path} was changed meanwhile"
+                return f"{path} was changed concurrently"
             wanted = merged_bytes(path, before, wanted, present)
             if wanted is None:
-                return f"{path} was changed meanwhile at the same place"
+                return f"{path} was changed concurrently in the same place"
         if wanted is not None and (distortion := _find_distortion(step, path, wanted)):
             return f"{path} has {distortion}"
         files[path] = wanted

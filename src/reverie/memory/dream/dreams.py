@@ -315,7 +315,7 @@ class Dreams:
         if isinstance(found, Proposal):
             proposal = await asyncio.to_thread(self._tidied, texts, found)
         else:
-            detail = f"the model stopped and the rules went on: {found.reason}" if found is not None else ""
+            detail = f"the model stopped, continued by rules: {found.reason}" if found is not None else ""
             proposal = await asyncio.to_thread(self._embedded, texts, state)
         proposal = replace(proposal, over=(*proposal.over, *over_limits(proposal.steps, len(texts))))
         if reach == "nothing" or (reach == "limits" and proposal.over):

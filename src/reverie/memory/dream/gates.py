@@ -74,7 +74,7 @@ class DreamGates:
             hours = max(0.0, (now - since).total_seconds() / 3600)
             return GateVerdict(Gate.time, f"the last dream was {hours:.1f} hours ago; {self.min_hours:g} must pass")
         if has_proposal(self.folder):
-            return GateVerdict(Gate.proposal, "a proposal waits: `reverie dream --review`")
+            return GateVerdict(Gate.proposal, "a proposal is pending: run `reverie dream --review`")
         if state.retry_after is not None and now < state.retry_after < now + _CLOCK_ERROR:
             return GateVerdict(
                 Gate.throttle, f"the last dream failed; the next try is at {state.retry_after:%Y-%m-%d %H:%M}"
@@ -90,5 +90,5 @@ class DreamGates:
         self._counted = None
         dreamer = read_dreamer(self.folder, now=now, stale_minutes=self.lock_stale_minutes)
         if dreamer:
-            return GateVerdict(Gate.lock, f"somebody dreams already: {dreamer}", sessions)
+            return GateVerdict(Gate.lock, f"a dream is already running: {dreamer}", sessions)
         return GateVerdict(None, "it is time to dream", sessions)

@@ -142,7 +142,7 @@ def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
         elif path.suffix == ".jsonl" and path.is_file() and _has_messages(path):
             found[path] = None
         else:
-            what = "is no transcript (a .jsonl file with messages)" if path.exists() else "does not exist"
+            what = "is not a transcript (a .jsonl file with messages)" if path.exists() else "does not exist"
             raise UserMistake(f"{path} {what}; name transcripts or directories of transcripts")
     return tuple(found)
 

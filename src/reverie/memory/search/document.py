@@ -89,15 +89,15 @@ class Reasons:
         said += [f"{', '.join(map(_quoted, found))} in {' and '.join(where)}" for found, where in places.items()]
         said += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
         if self.similarity is not None:
-            said.append(f"likeness of meaning {self.similarity:.2f}")
+            said.append(f"semantic similarity {self.similarity:.2f}")
         said += [words for name, (words, least) in _PRIORS.items() if self.parts.get(name, 0.0) > least]
         return "; ".join(said)
 
 
 _PRIORS = {
     "recency": ("recent", 0.34),
-    "use": ("of use before", 0.0),
-    "type": ("a memory of how to work or whom with", 0.0),
+    "use": ("useful before", 0.0),
+    "type": ("working preference", 0.0),
 }
 """What each prior is called, from which share on; recency fades without end and is worth a word for three weeks."""
 

@@ -67,7 +67,7 @@ def install_weights(
     """
     found = find_weights(models_dir)
     if found is not None:
-        progress(f"{MODEL_NAME} is installed already")
+        progress(f"{MODEL_NAME} is already installed")
         return found
     models_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=models_dir, prefix=".fetching-") as scratch:

@@ -93,7 +93,7 @@ def definition_of(page: FrontMatterFile, *, source: str, place: str, plugin: str
         return f"{place}: {page.problem}"
     name = page.text("name")
     if not name:
-        return f"{place}: it has no `name`"
+        return f"{place}: `name` is missing"
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         return f"{place}: {name!r} is no name for an agent: no colon, no slash, no dash at its beginning"
     if not page.text("description"):
@@ -117,14 +117,14 @@ def _read(page: FrontMatterFile, name: str, source: str, place: str) -> Definiti
 
     def one_of(key: str, known: frozenset[str], said: str) -> str:
         if said and said not in known:
-            problems.append(f"{place}: `{key}` is {said!r}; we know {', '.join(sorted(known))}")
+            problems.append(f"{place}: `{key}` is {said!r}; expected one of {', '.join(sorted(known))}")
             return ""
         return said
 
     scope = one_of("memory", frozenset(AgentScope), _scope(page))
     rounds = page.text("maxTurns", "max_turns")
     if rounds and not (rounds.isdecimal() and int(rounds) > 0):
-        problems.append(f"{place}: `maxTurns` is {rounds!r}; it is a whole number above 0")
+        problems.append(f"{place}: `maxTurns` is {rounds!r}; expected a positive integer")
         rounds = ""
     isolation = one_of("isolation", frozenset({"worktree"}), page.text("isolation"))
     model = page.text("model")

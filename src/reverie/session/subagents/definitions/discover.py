@@ -125,13 +125,13 @@ def _list_in(folder: Path, source: str, *, within: Path | None = None) -> Iterat
         if within is None or is_inside(within, path):
             yield _read_file(path, source)
         else:
-            yield f"{path}: left out: it leads to a file outside of the project"
+            yield f"{path}: ignored: it links to a file outside the project"
 
 
 def _read_file(path: Path, source: str, plugin: str = "") -> Definition | str:
     content = read_small(path, limit_bytes=MAX_FILE_BYTES)
     if content is None:
-        return f"{path}: cannot be read; an agent is an ordinary file of at most {MAX_FILE_BYTES:,} bytes"
+        return f"{path}: cannot be read; it must be a regular file of at most {MAX_FILE_BYTES:,} bytes"
     text = content.decode("utf-8", "replace")
     found = definition_of(read_page(text), source=source, place=str(path), plugin=plugin)
     if isinstance(found, str) or source != "project":
