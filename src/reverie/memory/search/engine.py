@@ -57,8 +57,9 @@ _NEIGHBOURS = 3
 class SearchIndex:
     """An index over documents, in one file."""
 
-    def __init__(self, path: Path, embedder: Embeds | None = None) -> None:
-        self.file = IndexFile(path)
+    def __init__(self, file: Path | IndexFile, embedder: Embeds | None = None) -> None:
+        """Open a file, or use one that is open."""
+        self.file = IndexFile(file) if isinstance(file, Path) else file
         self._database = Database(self.file)
         self._embedder = embedder
         self._table: VectorTable | None = None

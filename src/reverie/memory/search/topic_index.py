@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
-from reverie.memory.search.index_file import INDEX_FILE
+from reverie.memory.search.index_file import INDEX_FILE, IndexFile
 from reverie.memory.store.tracked import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.store.usage_log import UseCounts
 from reverie.memory.topics.vetted import Vetted
@@ -65,7 +65,8 @@ class IndexedFolder:
         self._inode = 0
         self._embedder = embedder
         self._lock = threading.RLock()
-        self._parts: tuple[TopicTable, SearchIndex] | None = None
+        self._parts: tuple[TopicTable, IndexFile] | None = None
+        self._by_words: SearchIndex | None = None
         self._meaning: SearchIndex | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listed: dict[str, Seen] | None = None
@@ -228,12 +229,12 @@ class IndexedFolder:
                     path.unlink()
 
     def _let_go(self) -> None:
-        for index in (self._parts and self._parts[1], self._meaning):
-            if index is not None:
-                index.close()
+        for part in (self._parts and self._parts[1], self._meaning):
+            if part is not None:
+                part.close()
         if self._scratch is not None:
             self._scratch.cleanup()
-        self._parts = self._meaning = self._scratch = self._listed = None
+        self._parts = self._by_words = self._meaning = self._scratch = self._listed = None
 
     @property
     def _table(self) -> TopicTable:
@@ -241,7 +242,13 @@ class IndexedFolder:
 
     @property
     def _search(self) -> SearchIndex:
-        return self._open()[1]
+        # Names and topics are listed without the engine, which takes longer to import than they to read.
+        file = self._open()[1]
+        if self._by_words is None:
+            from reverie.memory.search.engine import SearchIndex
+
+            self._by_words = SearchIndex(file)
+        return self._by_words
 
     @property
     def _place(self) -> Path:
@@ -281,7 +288,7 @@ class IndexedFolder:
                 rows.append(_row(path, looks, digest, content, self.vetted.get(path, content)))
         dropped = [*gone, *(row.path for row in rows if row.topic is None)]
         documents = [document_of(row.topic, *row.looks[:2]) for row in rows if row.topic is not None]
-        with self._search.file.writing():
+        with self._open()[1].writing():
             if documents or dropped:
                 self._search.update(documents, dropped)
             self._table.update(rows, touched, gone)
@@ -291,7 +298,7 @@ class IndexedFolder:
         if paths:
             self._search.add_vectors([document_of(each.topic) for each in self._table.read(paths).values()], embedder)
 
-    def _open(self) -> tuple[TopicTable, SearchIndex]:
+    def _open(self) -> tuple[TopicTable, IndexFile]:
         if self._parts is None:
             try:
                 self._parts = self._open_at(self.folder.search_index)
@@ -317,15 +324,14 @@ class IndexedFolder:
         except (OSError, sqlite3.OperationalError) as problem:
             raise Unavailable(f"no space for the search index: {problem}; free disk space and try again") from problem
 
-    def _open_at(self, place: Path) -> tuple[TopicTable, SearchIndex]:
-        from reverie.memory.search.engine import SearchIndex
+    def _open_at(self, place: Path) -> tuple[TopicTable, IndexFile]:
         from reverie.memory.search.topic_table import TopicTable
 
         write_folder(place)
-        search = SearchIndex(place / INDEX_FILE)
-        self.rebuilt = self.rebuilt or search.file.rebuilt
+        file = IndexFile(place / INDEX_FILE)
+        self.rebuilt = self.rebuilt or file.rebuilt
         self._inode = _inode_of(place / INDEX_FILE)
-        return TopicTable(search.file), search
+        return TopicTable(file), file
 
 
 def is_indexed(path: str) -> bool:
