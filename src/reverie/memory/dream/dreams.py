@@ -20,7 +20,6 @@ from reverie.files.background_tasks import BackgroundTask, stopped_when_asked
 from reverie.files.secret_scan import scan
 from reverie.memory.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.apply import Applied, apply_steps
-from reverie.memory.dream.from_logs import read_from_logs
 from reverie.memory.dream.gates import DreamGates, GateVerdict
 from reverie.memory.dream.hunks import diff_of
 from reverie.memory.dream.limits import over_limits
@@ -47,7 +46,7 @@ from reverie.memory.dream.proposal import (
 from reverie.memory.dream.relative_dates import has_relative_date
 from reverie.memory.dream.sessions import list_sessions_since
 from reverie.memory.dream.task import DreamTask
-from reverie.memory.dream.tidy import Tidied, TidyContext, tidied_after, tidy
+from reverie.memory.dream.tidy import TidyContext, tidied_after, tidy
 from reverie.memory.dream.view import DreamView
 from reverie.memory.store.past import log
 from reverie.memory.store.tracked import is_topic_path, list_tracked, read_tracked
@@ -338,9 +337,14 @@ class Dreams:
 
     def _embedded(self, texts: Mapping[str, str], state: DreamState) -> Proposal:
         now = self.now()
+        if not list_daily_logs(self.folder):
+            tidied = tidy(texts, self._world())
+            return Proposal(now, EMBEDDED, tidied.steps, tidied.contradictions)
+        from reverie.memory.dream.from_logs import read_from_logs
+
         logs = read_from_logs(self.folder, state.logs, texts, now.tzinfo)
-        found: Tidied = tidy(texts, self._world(), logs.drafts)
-        return Proposal(now, EMBEDDED, found.steps, found.contradictions, logs=logs.read)
+        tidied = tidy(texts, self._world(), logs.drafts)
+        return Proposal(now, EMBEDDED, tidied.steps, tidied.contradictions, logs=logs.read)
 
     async def _by_model(
         self, forks: ForkRunner, texts: Mapping[str, str], state: DreamState, run: DreamTask

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from reverie.memory.dream.check import REPLACED_BY, RETIRED, refusal_of_write
+from reverie.memory.dream.staging import inside
 from reverie.memory.extraction.fork import filled, manifest
 from reverie.memory.topics.topic import Topic
 from reverie.messages.blocks import JsonObject
@@ -89,14 +90,6 @@ class StagingGate:
             return f"This background task writes only below {self.staging}."
         content = given.get("content", given.get("new_string"))
         return refusal_of_write(path, content if isinstance(content, str) else "")
-
-
-def inside(path: Path, staging: Path) -> str | None:
-    """A path as part of the copy; None when it leads elsewhere."""
-    try:
-        return path.resolve().relative_to(staging.resolve()).as_posix()
-    except (ValueError, OSError):
-        return None
 
 
 def _listed(paths: Sequence[Path]) -> str:

@@ -53,3 +53,11 @@ def _read_text(path: Path) -> str:
         return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def inside(path: Path, staging: Path) -> str | None:
+    """A path as part of the copy; None when it leads elsewhere."""
+    try:
+        return path.resolve().relative_to(staging.resolve()).as_posix()
+    except (ValueError, OSError):
+        return None

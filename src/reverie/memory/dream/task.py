@@ -8,14 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from reverie.errors import Error
 from reverie.files.background_tasks import BackgroundTask, started_task, write_stop_request, write_task
-from reverie.memory.dream.fork import inside
+from reverie.memory.dream.staging import inside
 from reverie.memory.dream.view import DreamView
-from reverie.memory.fork_runner import ForkListener
-from reverie.messages.blocks import JsonObject
+
+if TYPE_CHECKING:
+    from reverie.memory.fork_runner import ForkListener
+    from reverie.messages.blocks import JsonObject
 
 
 @dataclass(slots=True)
