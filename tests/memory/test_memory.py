@@ -651,13 +651,19 @@ print(kept.path, memory.log()[0].commit is not None)
 
 
 @requirement("recall:derived")
-def test_a_rebuilt_index_is_told_once(memory: Memory) -> None:
+@pytest.mark.parametrize("saves", [False, True])
+def test_a_rebuilt_index_is_told_once(memory: Memory, saves: bool) -> None:
     memory.save(**KIWI)
     memory.close()
-    (memory.scope.folder.search_index / "index.db").write_bytes(b"this is no database" * 500)
+    index = memory.scope.folder.search_index
+    for path in index.glob("index.db*"):
+        path.unlink()
+    (index / "index.db").write_bytes(b"this is no database" * 500)
 
     for told in (1, 0):
         with Memory(memory.directory) as again:
+            if saves:
+                again.save(**KIWI)
             assert paths(again.recall(QUESTION)) == ["project_kiwi_server.md"]
             assert sum("was rebuilt" in caution for caution in again.cautions()) == told
 

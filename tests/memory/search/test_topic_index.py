@@ -126,7 +126,7 @@ def test_a_lost_or_damaged_index_is_built_anew(tmp_path: Path) -> None:
 def test_the_files_of_the_version_before_make_way_for_one(tmp_path: Path) -> None:
     write(tmp_path / "a.md", "The kiwi server listens on port 8099.\n")
     (tmp_path / ".index").mkdir()
-    for name in ("topics.db", "search.db", "search.db-wal"):
+    for name in ("topics.db", "search.db", "search.db-wal", "rows.db"):
         (tmp_path / ".index" / name).write_bytes(b"of the version before")
     indexed = folder(tmp_path)
     indexed.sweep()

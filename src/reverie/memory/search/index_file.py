@@ -2,7 +2,7 @@
 
 SQLite with FTS5. Everything in it is derived from the topic files and safe to delete at any time: a damaged or older
 file is replaced by an empty one, which the next sweep fills. `topic_table.py` reads and writes what topics say,
-`database.py` what ranking needs. Several processes may use it at once.
+`database.py` what ranking needs, `row_table.py` of `store` what MEMORY.md needs. Several processes may use it at once.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-INDEX_FILE = "index.db"
-SCHEMA_VERSION = 5
-FORMER_FILES = ("topics.db", "search.db")
+INDEX_DB = "index.db"
+SCHEMA_VERSION = 6
+FORMER_FILES = ("topics.db", "search.db", "rows.db")
 """What versions before this one wrote beside it; removed when the index is opened."""
 FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
 _ENDINGS = ("", "-wal", "-shm")
@@ -55,6 +55,13 @@ INSERT INTO totals VALUES (0, 0, 0, 0);
 CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
   PRIMARY KEY (document, part)) WITHOUT ROWID;
 CREATE TABLE sentences(document INTEGER PRIMARY KEY, vectors BLOB NOT NULL, lengths BLOB NOT NULL);
+CREATE TABLE lines(path BLOB PRIMARY KEY, oid BLOB NOT NULL, path_key BLOB NOT NULL, name BLOB, name_key BLOB,
+  hooks BLOB, type TEXT, flags INTEGER, day TEXT, place INTEGER) WITHOUT ROWID;
+CREATE INDEX lines_by_key ON lines(path_key);
+CREATE INDEX lines_by_name ON lines(name_key) WHERE name_key IS NOT NULL;
+CREATE INDEX lines_by_place ON lines(place, path) WHERE place IS NOT NULL;
+CREATE TABLE lines_of(head TEXT);
+CREATE TABLE rebuilt(why TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 
@@ -63,11 +70,8 @@ class IndexFile:
     """One open index file."""
 
     connection: sqlite3.Connection
-    rebuilt: str | None
-    """Why the file that stood here was replaced by an empty one."""
 
     def __init__(self, path: Path) -> None:
-        self.rebuilt = None
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -75,10 +79,18 @@ class IndexFile:
         except sqlite3.DatabaseError as problem:
             if not _is_damage(problem):
                 raise
-            self.rebuilt = str(problem)
             for ending in _ENDINGS:
                 Path(f"{path}{ending}").unlink(missing_ok=True)
             self.connection = self._connect()
+            self.connection.execute("INSERT INTO rebuilt VALUES (?)", (str(problem),))
+
+    def take_rebuilt(self) -> str | None:
+        """Why the file that stood here was replaced by an empty one, for the first who asks."""
+        found = self.connection.execute("SELECT why FROM rebuilt").fetchone()
+        if found is None:
+            return None
+        self.connection.execute("DELETE FROM rebuilt")
+        return str(found[0])
 
     def close(self) -> None:
         self.connection.close()
@@ -129,7 +141,7 @@ class IndexFile:
         elif version != SCHEMA_VERSION:
             raise sqlite3.DatabaseError(f"it has schema {version}, this program writes {SCHEMA_VERSION}")
         connection.execute("COMMIT")
-        for name in FORMER_FILES:
+        for name in FORMER_FILES if self._path.name == INDEX_DB else ():
             for ending in _ENDINGS:
                 with suppress(OSError):
                     self._path.with_name(f"{name}{ending}").unlink()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
-from reverie.memory.search.index_file import INDEX_FILE, IndexFile
+from reverie.memory.search.index_file import INDEX_DB, IndexFile
 from reverie.memory.store.tracked import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.store.usage_log import UseCounts
 from reverie.memory.topics.vetted import Vetted
@@ -115,7 +115,7 @@ class IndexedFolder:
     def renew(self) -> None:
         """Let go of files that another process has replaced, as an erasure does; the next sweep fills the new ones."""
         with self._lock:
-            if self._parts is None or self._scratch is not None or _inode_of(self._place / INDEX_FILE) == self._inode:
+            if self._parts is None or self._scratch is not None or _inode_of(self._place / INDEX_DB) == self._inode:
                 return
             self._let_go()
             self._swept = float("-inf")
@@ -153,7 +153,7 @@ class IndexedFolder:
             if self._meaning is None:
                 from reverie.memory.search.engine import SearchIndex
 
-                self._meaning = SearchIndex(self._place / INDEX_FILE, embedder)
+                self._meaning = SearchIndex(self._place / INDEX_DB, embedder)
             return self._meaning.search(query)
 
     def sharing(self, text: str, limit: int) -> list[str]:
@@ -328,9 +328,9 @@ class IndexedFolder:
         from reverie.memory.search.topic_table import TopicTable
 
         write_folder(place)
-        file = IndexFile(place / INDEX_FILE)
-        self.rebuilt = self.rebuilt or file.rebuilt
-        self._inode = _inode_of(place / INDEX_FILE)
+        file = IndexFile(place / INDEX_DB)
+        self.rebuilt = file.take_rebuilt() or self.rebuilt
+        self._inode = _inode_of(place / INDEX_DB)
         return TopicTable(file), file
 
 

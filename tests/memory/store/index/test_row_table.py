@@ -24,7 +24,7 @@ _rows = st.builds(
 
 @given(st.lists(_rows, max_size=6))
 def test_rows_come_back_as_they_were_put(tmp_path_factory: object, rows: list[IndexRow]) -> None:
-    table = RowTable(tmp_path_factory.mktemp("rows") / "rows.db")  # type: ignore[attr-defined]
+    table = RowTable(tmp_path_factory.mktemp("rows") / "index.db")  # type: ignore[attr-defined]
     table.put((row.path, b"1" * 20, row) for row in rows)
     table.commit("head")
     table.renew()
@@ -49,7 +49,7 @@ def test_the_index_of_a_table_is_the_index_of_the_same_rows_in_a_list(tmp_path: 
     ]
     use = {f"t{chance.randrange(600):03}.md": chance.random() for _ in range(40)}
     previous = "# Mine\n\n## Own\n- [x](T007.md) — mine\n- [gone](gone.md)\n"
-    table = RowTable(tmp_path / "rows.db")
+    table = RowTable(tmp_path / "index.db")
     table.put((row.path, b"1" * 20, row) for row in rows)
     first = render_index(table, previous, use=use)
     assert first == render_index(rows, previous, use=use)
@@ -60,9 +60,9 @@ def test_the_index_of_a_table_is_the_index_of_the_same_rows_in_a_list(tmp_path: 
 def test_a_table_that_is_damaged_or_gone_costs_nothing_but_time(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.save_many([topic(f"Topic {number}") for number in range(5)])
-    place = next(tmp_path.rglob("rows.db"))
+    place = next(tmp_path.rglob("index.db"))
     for content in (b"not a database" * 100, b""):
-        for left in place.parent.glob("rows.db*"):
+        for left in place.parent.glob("index.db*"):
             left.unlink()
         place.write_bytes(content)
         for each in (store, open_store(tmp_path)):

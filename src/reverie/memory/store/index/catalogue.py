@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from reverie.errors import Damaged
 from reverie.files.secret_scan import redact, scan
+from reverie.memory.search.index_file import INDEX_DB
 from reverie.memory.store.git.reading import read_blob
 from reverie.memory.store.history import History, blob_id
 from reverie.memory.store.index.lines import IndexEntry, parse_index
@@ -26,7 +27,6 @@ from reverie.memory.topics.vetted import Vetted
 
 TEAM = "team/"
 """Team memory has an index of its own."""
-_FILE = "rows.db"
 
 
 def is_indexed(path: str) -> bool:
@@ -51,7 +51,7 @@ class Catalogue:
         self._use = use
         self._vetted = vetted or Vetted()
         self._entries: Entries | None = None
-        self._table = RowTable(self._folder.search_index / _FILE)
+        self._table = RowTable(self._folder.search_index / INDEX_DB)
 
     def follow(self, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """What else must change when these files change: edited items change their topics, and the index follows."""
@@ -92,7 +92,7 @@ class Catalogue:
 
     def read_names(self, listed: Mapping[str, Seen]) -> dict[str, str]:
         """Path → name of every listed topic that can be read, without the lock; only what is new is read."""
-        known = read_names(self._folder.search_index / _FILE)
+        known = read_names(self._folder.search_index / INDEX_DB)
         names: dict[str, str] = {}
         for path, oid in known_content_ids(listed, self._history).items():
             if path in known and known[path][0] == oid:

@@ -1,4 +1,4 @@
-"""Table of what MEMORY.md needs of every topic; derived, and rebuilt when damaged.
+"""What MEMORY.md needs of every topic: a table of the index file (`index_file.py` of `search`).
 
 Each path has one row with its content id, and the table says for which commit it holds, so that a new process need not
 read it. Which rows are due is `catalogue.py`'s matter; it writes only under the writer's lock.
@@ -8,33 +8,40 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import date
 from pathlib import Path
 
 from reverie.files import write_folder
+from reverie.memory.search.index_file import IndexFile
 from reverie.memory.store.index.memory_md import IndexRow, rank
 from reverie.memory.topics.finding import key_of
 from reverie.memory.topics.topic import MemoryType
 
-_VERSION = 1
-_IN_MEMORY = ":memory:"
+# Only names that stand in this file are put into statements; values are always bound.
+# ruff: noqa: S608
+_IN_MEMORY = Path(":memory:")
 _BETWEEN_HOOKS = "\x1f"
 _ALWAYS, _PINNED = 1, 2
 _TYPES = {kind.value: kind for kind in MemoryType}
 _LATEST_DAY = date.max.toordinal()
+_COLUMNS = "path, oid, path_key, name, name_key, hooks, type, flags, day, place"
 _TOPICS = "SELECT path, name, hooks, type, flags, day FROM files WHERE place IS NOT NULL"
-_SCHEMA = f"""
-DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS state;
-CREATE TABLE files(path BLOB PRIMARY KEY, oid BLOB NOT NULL, path_key BLOB NOT NULL, name BLOB, name_key BLOB,
-  hooks BLOB, type TEXT, flags INTEGER, day TEXT, place INTEGER) WITHOUT ROWID;
-CREATE INDEX by_key ON files(path_key);
-CREATE INDEX by_name ON files(name_key) WHERE name_key IS NOT NULL;
-CREATE INDEX by_place ON files(place, path) WHERE place IS NOT NULL;
-CREATE TABLE state(head TEXT);
-PRAGMA user_version = {_VERSION};
+_PENDING = f"""
+PRAGMA temp_store = MEMORY;
+CREATE TEMP TABLE pending(path BLOB PRIMARY KEY, oid BLOB, path_key BLOB, name BLOB, name_key BLOB, hooks BLOB,
+  type TEXT, flags INTEGER, day TEXT, place INTEGER) WITHOUT ROWID;
+CREATE TEMP VIEW files AS SELECT {_COLUMNS} FROM main.lines WHERE path NOT IN (SELECT path FROM pending)
+  UNION ALL SELECT {_COLUMNS} FROM pending WHERE oid IS NOT NULL;
 """
+"""What was put and is not yet committed, of this connection alone; a row without a content id was removed. So nothing
+in the file is locked while a change is under way."""
+_COMMIT = (
+    "DELETE FROM main.lines WHERE path IN (SELECT path FROM pending WHERE oid IS NULL)",
+    f"INSERT OR REPLACE INTO main.lines SELECT {_COLUMNS} FROM pending WHERE oid IS NOT NULL",
+    "DELETE FROM pending",
+)
 _Values = tuple[bytes, bytes, bytes, bytes | None, bytes | None, bytes | None, str | None, int, str | None, int | None]
 
 
@@ -43,7 +50,7 @@ class RowTable:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._database: sqlite3.Connection | None = None
+        self._file: IndexFile | None = None
         self._inode = 0
         self._known: dict[str, IndexRow | None] = {}
 
@@ -81,7 +88,7 @@ class RowTable:
 
     def names(self) -> dict[str, tuple[bytes, str]]:
         """Path → content id and name of every indexed topic that can be read."""
-        return _names(self._open())
+        return _names(self._open(), "files")
 
     def oids(self) -> dict[str, bytes]:
         """Path → content id of every file."""
@@ -95,108 +102,97 @@ class RowTable:
 
     def put(self, rows: Iterable[tuple[str, bytes, IndexRow | None]]) -> None:
         """Set what is known of files: path, content id, and the row of an indexed topic that can be read."""
-        values = [_values(*row) for row in rows]
-        for each in values:
-            self._known.pop(_decoded(each[0]), None)
-        self._open().executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._put([_values(*row) for row in rows])
 
     def remove(self, paths: Iterable[str]) -> None:
         """Forget files."""
-        for path in paths:
-            self._known.pop(path, None)
-            self._open().execute("DELETE FROM files WHERE path = ?", (_encoded(path),))
+        self._put([(_encoded(path), *[None] * 9) for path in paths])
+
+    def _put(self, values: Sequence[tuple[bytes, *tuple[object, ...]]]) -> None:
+        for each in values:
+            self._known.pop(_decoded(each[0]), None)
+        self._open().executemany("INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     @property
     def head(self) -> str | None:
         """The commit for which the rows hold."""
-        found = self._open().execute("SELECT head FROM state").fetchone()
+        found = self._open().execute("SELECT head FROM lines_of").fetchone()
         return found[0] if found else None
 
     def commit(self, head: str | None) -> None:
         """Keep what was put, as that of a commit."""
         database = self._open()
-        if self.head != head:
-            database.execute("DELETE FROM state")
-            database.execute("INSERT INTO state VALUES (?)", (head,))
-        database.commit()
+        assert self._file is not None
+        has_new_head = self.head != head
+        if not has_new_head and not self._has_pending():
+            return
+        with self._file.writing():
+            for statement in _COMMIT:
+                database.execute(statement)
+            if has_new_head:
+                database.execute("DELETE FROM lines_of")
+                database.execute("INSERT INTO lines_of VALUES (?)", (head,))
 
     def rollback(self) -> None:
         """Forget what was put and not kept."""
-        if self._database is not None and self._database.in_transaction:
-            self._database.rollback()
+        if self._file is not None and self._has_pending():
+            self._open().execute("DELETE FROM pending")
             self._known.clear()
+
+    def _has_pending(self) -> bool:
+        return self._open().execute("SELECT 1 FROM pending LIMIT 1").fetchone() is not None
 
     def renew(self) -> None:
         """See what another process wrote, also into a new file."""
         self._known.clear()
-        if self._database is not None and self._inode and self._inode != _inode_of(self._path):
+        if self._file is not None and self._inode and self._inode != _inode_of(self._path):
             self.close()
 
     def close(self) -> None:
         """Let go of the file."""
-        database, self._database = self._database, None
+        file, self._file = self._file, None
         self._known.clear()
-        if database is not None:
+        if file is not None:
             with suppress(sqlite3.Error):
-                database.close()
+                file.close()
 
     def go_without_file(self) -> None:
         """Keep the rows in memory from now on, starting with none."""
         self.close()
         self._inode = 0
-        self._database = self._connected(_IN_MEMORY)
+        self._file = self._opened(_IN_MEMORY)
 
-    def _connected(self, path: Path | str) -> sqlite3.Connection:
-        database = _connected(path)
+    def _opened(self, path: Path) -> IndexFile:
+        file = IndexFile(path)
         # A store is simply dropped when nobody needs it any more, and its table with it.
-        weakref.finalize(self, database.close)
-        return database
+        weakref.finalize(self, file.close)
+        file.connection.executescript(_PENDING)
+        return file
 
     def _open(self) -> sqlite3.Connection:
-        if self._database is None:
+        if self._file is None:
             try:
                 write_folder(self._path.parent)
-                self._database = self._connected(self._path)
+                self._file = self._opened(self._path)
                 self._inode = _inode_of(self._path)
             except (sqlite3.OperationalError, OSError):
                 self.go_without_file()
-            except sqlite3.DatabaseError:
-                for ending in ("", "-wal", "-shm"):
-                    self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
-                self.go_without_file()
-        assert self._database is not None
-        return self._database
+        assert self._file is not None
+        return self._file.connection
 
 
 def read_names(path: Path) -> dict[str, tuple[bytes, str]]:
     """The names in a table that somebody else may be writing; none where it cannot be read."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            if database.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-                return {}
-            return _names(database)
+            return _names(database, "lines")
     except sqlite3.Error:
         return {}
 
 
-def _names(database: sqlite3.Connection) -> dict[str, tuple[bytes, str]]:
-    rows = database.execute("SELECT path, oid, name FROM files WHERE place IS NOT NULL")
+def _names(database: sqlite3.Connection, table: str) -> dict[str, tuple[bytes, str]]:
+    rows = database.execute(f"SELECT path, oid, name FROM {table} WHERE place IS NOT NULL")
     return {_decoded(path): (oid, _decoded(name)) for path, oid, name in rows}
-
-
-def _connected(path: Path | str) -> sqlite3.Connection:
-    # The writer's lock, and not a thread, decides who may use it.
-    database = sqlite3.connect(path, timeout=5.0, check_same_thread=False)
-    try:
-        if path != _IN_MEMORY:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = NORMAL")
-        if database.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            database.executescript(_SCHEMA)
-    except BaseException:
-        database.close()
-        raise
-    return database
 
 
 def _inode_of(path: Path) -> int:
