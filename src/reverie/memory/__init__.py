@@ -3,6 +3,7 @@
 From the bottom up; a package imports only those above it in this list:
 
 - `topics`: one topic, its file and front matter, its age and when it applies
+- `index_file`: `index.db`, the derived index of one directory: schema, version, recovery
 - `store`: one writer: files, MEMORY.md, history in git, undo, erase, export
 - `search`: ranking and recall of topics, passages of past sessions
 - `scopes` (which directories), `project_repository` (what git says of the project), `topic_names` (which topic is

@@ -4,7 +4,7 @@
   `topic_rows`, `directories` (all that recall looks into), `model_selection` (a model chooses), `render` (how a
   recalled topic is shown)
 - the engine: `document` (documents, queries, reasons), `engine` (open, update, search), `analyze` with `stem` and
-  `words` (text to terms), `index_file` (`index.db`: schema, version, recovery), `database` (its search tables),
+  `words` (text to terms), `database` (the search tables of `index.db`, which `memory/index_file` opens),
   `spelling` (unknown words), `features` (what is measured of a candidate), `rank` (how it is weighed, and when nothing
   is returned)
 - meaning, with the `semantic` extra: `semantic`, `vectors`, `sentences`, `embed`, `tensors`, `blas` (threads),

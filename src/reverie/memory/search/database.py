@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from reverie.memory.index_file import FIELDS, IndexFile
 from reverie.memory.search.analyze import Analysed, analyse, terms
 from reverie.memory.search.document import Known, SearchDocument
-from reverie.memory.search.index_file import FIELDS, IndexFile
 from reverie.values import value
 
 FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 1.0)

@@ -12,11 +12,11 @@ from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from reverie.memory.index_file import IndexFile
 from reverie.memory.search.analyze import QueryText, analyse_query, is_weak, synonyms, without_names
 from reverie.memory.search.database import Database, DocumentRow
 from reverie.memory.search.document import Known, Query, Reasons, SearchDocument
 from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Candidate, WeighedQuery, measure
-from reverie.memory.search.index_file import IndexFile
 from reverie.memory.search.rank import (
     PRIOR_WEIGHTS,
     TITLED_WEIGHT,

@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 
+from reverie.memory.index_file import FIELDS
 from reverie.memory.search.analyze import QueryText
 from reverie.memory.search.database import FIELD_WEIGHTS, LINE_FIELDS, DocumentRow
 from reverie.memory.search.document import Reasons
-from reverie.memory.search.index_file import FIELDS
 from reverie.values import value
 
 _WEIGHT_OF = dict(zip(FIELDS, FIELD_WEIGHTS, strict=True))

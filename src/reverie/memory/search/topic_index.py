@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
-from reverie.memory.search.index_file import INDEX_DB, IndexFile
+from reverie.memory.index_file import INDEX_DB, IndexFile
 from reverie.memory.store.tracked import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.store.usage_log import UseCounts
 from reverie.memory.topics.vetted import Vetted

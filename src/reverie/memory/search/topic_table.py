@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from reverie.memory.search.index_file import IndexFile
+from reverie.memory.index_file import IndexFile
 from reverie.memory.search.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
 from reverie.memory.topics.filenames import path_key
 from reverie.memory.topics.situations import When

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from reverie.errors import Damaged
 from reverie.files.secret_scan import redact, scan
-from reverie.memory.search.index_file import INDEX_DB
+from reverie.memory.index_file import INDEX_DB
 from reverie.memory.store.git.reading import read_blob
 from reverie.memory.store.history import History, blob_id
 from reverie.memory.store.index.lines import IndexEntry, parse_index

@@ -1,4 +1,4 @@
-"""What MEMORY.md needs of every topic: a table of the index file (`index_file.py` of `search`).
+"""What MEMORY.md needs of every topic: a table of the index file (`memory/index_file.py`).
 
 Each path has one row with its content id, and the table says for which commit it holds, so that a new process need not
 read it. Which rows are due is `catalogue.py`'s matter; it writes only under the writer's lock.
@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 
 from reverie.files import write_folder
-from reverie.memory.search.index_file import IndexFile
+from reverie.memory.index_file import IndexFile
 from reverie.memory.store.index.memory_md import IndexRow, rank
 from reverie.memory.topics.finding import key_of
 from reverie.memory.topics.topic import MemoryType

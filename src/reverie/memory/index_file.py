@@ -1,8 +1,9 @@
 """The index file of one memory directory, `index.db`: one schema, one version, one way back from damage.
 
 SQLite with FTS5. Everything in it is derived from the topic files and safe to delete at any time: a damaged or older
-file is replaced by an empty one, which the next sweep fills. `topic_table.py` reads and writes what topics say,
-`database.py` what ranking needs, `row_table.py` of `store` what MEMORY.md needs. Several processes may use it at once.
+file is replaced by an empty one, which the next sweep fills. `search/topic_table.py` reads and writes what topics say,
+`search/database.py` what ranking needs, `store/index/row_table.py` what MEMORY.md needs. Several processes may use it
+at once.
 """
 
 from __future__ import annotations
