@@ -68,18 +68,18 @@ def control_routes(simulation: Simulation) -> list[Route]:
         return await state(request)
 
     return [
-        Route("/", _guarded(state), methods=["GET"]),
-        Route("/requests", _guarded(requests), methods=["GET"]),
-        Route("/requests/{name}", _guarded(one_request), methods=["GET"]),
-        Route("/requests/{name}/cache", _guarded(explanation), methods=["GET"]),
-        Route("/clock", _guarded(clock), methods=["POST"]),
-        Route("/script", _guarded(script), methods=["POST"]),
-        Route("/actions", _guarded(actions), methods=["POST"]),
-        Route("/forget", _guarded(forget), methods=["POST"]),
+        Route("/", _answer_mistakes(state), methods=["GET"]),
+        Route("/requests", _answer_mistakes(requests), methods=["GET"]),
+        Route("/requests/{name}", _answer_mistakes(one_request), methods=["GET"]),
+        Route("/requests/{name}/cache", _answer_mistakes(explanation), methods=["GET"]),
+        Route("/clock", _answer_mistakes(clock), methods=["POST"]),
+        Route("/script", _answer_mistakes(script), methods=["POST"]),
+        Route("/actions", _answer_mistakes(actions), methods=["POST"]),
+        Route("/forget", _answer_mistakes(forget), methods=["POST"]),
     ]
 
 
-def _guarded(endpoint: Endpoint) -> Endpoint:
+def _answer_mistakes(endpoint: Endpoint) -> Endpoint:
     """Answer a mistake with a sentence instead of a stack trace."""
 
     async def call(request: Request) -> Response:

@@ -61,7 +61,7 @@ def without_stale_thinking(prompt: SimulatedPrompt) -> SimulatedPrompt:
     if prompt.thinks and prompt.facts.keeps_old_thinking:
         return prompt
     current = _current_turns(prompt.pieces) if prompt.thinks else frozenset[int]()
-    return _kept(prompt, (piece for piece in prompt.pieces if not _is_thinking(piece) or piece.turn in current))
+    return _with_pieces(prompt, (piece for piece in prompt.pieces if not _is_thinking(piece) or piece.turn in current))
 
 
 def clear_thinking(prompt: SimulatedPrompt, edit: JsonObject) -> tuple[SimulatedPrompt, AppliedEdit | None]:
@@ -75,34 +75,34 @@ def clear_thinking(prompt: SimulatedPrompt, edit: JsonObject) -> tuple[Simulated
     gone = [(piece, loop) for piece, loop in loops if _is_thinking(piece) and loop not in kept]
     if not gone:
         return prompt, None
-    left = _kept(prompt, (piece for piece, loop in loops if not _is_thinking(piece) or loop in kept))
+    left = _with_pieces(prompt, (piece for piece, loop in loops if not _is_thinking(piece) or loop in kept))
     freed = sum(piece.tokens for piece, _ in gone)
     return left, AppliedEdit(CLEAR_THINKING, len({loop for _, loop in gone}), freed)
 
 
 def clear_tool_uses(prompt: SimulatedPrompt, edit: JsonObject) -> tuple[SimulatedPrompt, AppliedEdit | None]:
     """Empty the oldest tool results once the trigger is reached, and the calls too where that is asked for."""
-    if not _triggered(prompt, object_at(edit, "trigger")):
+    if not _is_triggered(prompt, object_at(edit, "trigger")):
         return prompt, None
     keep = number_at(object_at(edit, "keep"), "value", KEEP_TOOL_USES)
     excluded = set(texts_at(edit, "exclude_tools"))
     results = [piece for piece in prompt.pieces if piece.kind == "tool_result"]
     old = results[: max(0, len(results) - keep)]
     ids = {piece.content.tool_use_id for piece in old if piece.tool_name not in excluded}
-    pieces = tuple(_cleared(piece, ids, edit.get("clear_tool_inputs")) for piece in prompt.pieces)
+    pieces = tuple(_clear_piece(piece, ids, edit.get("clear_tool_inputs")) for piece in prompt.pieces)
     freed = _weight(prompt.pieces) - _weight(pieces)
     if not ids or freed <= 0 or freed < number_at(object_at(edit, "clear_at_least"), "value"):
         return prompt, None
     return replace(prompt, pieces=pieces), AppliedEdit(CLEAR_TOOL_USES, len(ids), freed)
 
 
-def _triggered(prompt: SimulatedPrompt, trigger: JsonObject) -> bool:
+def _is_triggered(prompt: SimulatedPrompt, trigger: JsonObject) -> bool:
     if text_at(trigger, "type") == "tool_uses":
         return sum(piece.kind == "tool_use" for piece in prompt.pieces) > number_at(trigger, "value")
     return prompt.tokens > number_at(trigger, "value", TRIGGER_TOKENS)
 
 
-def _cleared(piece: PromptPiece, ids: set[str], inputs: Json) -> PromptPiece:
+def _clear_piece(piece: PromptPiece, ids: set[str], inputs: Json) -> PromptPiece:
     if piece.content.tool_use_id not in ids or piece.tokens <= CALL_TOKENS + CLEARED_TOKENS:
         return piece
     clears = piece.kind == "tool_result" or (
@@ -114,7 +114,7 @@ def _cleared(piece: PromptPiece, ids: set[str], inputs: Json) -> PromptPiece:
     return replace(piece, content=content, tokens=CALL_TOKENS + CLEARED_TOKENS)
 
 
-def _kept(prompt: SimulatedPrompt, pieces: Iterable[PromptPiece]) -> SimulatedPrompt:
+def _with_pieces(prompt: SimulatedPrompt, pieces: Iterable[PromptPiece]) -> SimulatedPrompt:
     return replace(prompt, pieces=tuple(pieces))
 
 

@@ -124,7 +124,7 @@ def first_change(now: Trace, earlier: Iterable[Trace]) -> PrefixChange | None:
     settings = tuple(
         setting
         for (level, setting), (_, other) in zip(now.scopes, best.scopes, strict=False)
-        if setting != other and _reached(level, now, longest)
+        if setting != other and _is_in_hash(level, now, longest)
     )
     if longest >= len(now.pieces):
         return PrefixChange(now.pieces[-1].level, longest) if now.pieces else None
@@ -133,7 +133,7 @@ def first_change(now: Trace, earlier: Iterable[Trace]) -> PrefixChange | None:
     return PrefixChange(piece.level, longest, piece.path if differs else None, settings)
 
 
-def _reached(level: PromptLevel, trace: Trace, position: int) -> bool:
+def _is_in_hash(level: PromptLevel, trace: Trace, position: int) -> bool:
     """Whether a setting of this level is already in the hash of the block at the position."""
     order = list(PromptLevel)
     return position < len(trace.pieces) and order.index(level) <= order.index(trace.pieces[position].level)

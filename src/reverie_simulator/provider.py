@@ -35,7 +35,7 @@ from reverie_simulator.replies import (
 )
 from reverie_simulator.rules.check import validate
 from reverie_simulator.rules.headers import Headers, check_window, read_headers, window_tokens
-from reverie_simulator.script import FAULTS, Fault, Incoming, Script, ScriptAction, filled
+from reverie_simulator.script import FAULTS, Fault, Incoming, Script, ScriptAction, fill_placeholders
 from reverie_simulator.usage import NO_INPUT, Iteration, ReplyBill
 from reverie_simulator.weights import TokenCounter, block_tokens
 from reverie_simulator.wire import flag_at, number_at, object_at, objects_at, text_at, texts_at
@@ -75,7 +75,7 @@ class SimulatedProvider:
         whole = self._threads.whole(body) if isinstance(body, dict) else body
         if isinstance(whole, ApiError):
             return ErrorAnswer(whole)
-        read = _checked(whole, headers, counts_only=False)
+        read = _check_request(whole, headers, counts_only=False)
         if isinstance(read, ApiError):
             return ErrorAnswer(read)
         self._requests += 1
@@ -94,7 +94,7 @@ class SimulatedProvider:
 
     def count(self, body: Json, headers: Mapping[str, str]) -> PromptCount | ErrorAnswer:
         """Count the tokens of a request; existing summaries and edits apply, no compaction runs."""
-        read = _checked(body, headers, counts_only=True)
+        read = _check_request(body, headers, counts_only=True)
         if isinstance(read, ApiError):
             return ErrorAnswer(read)
         original = self.reader.read(read.body, read.facts)
@@ -120,7 +120,7 @@ class SimulatedProvider:
         if compaction is not None and opening and compaction.pauses:
             reply, usage, reply_tokens = ScriptedReply(opening, "compaction"), NO_INPUT, 0
         else:
-            reply, reply_tokens = self._written(turn, prompt)
+            reply, reply_tokens = self._write_reply(turn, prompt)
             reply = ScriptedReply((*opening, *reply.blocks), reply.stop_reason, reply.stop_sequence)
             outcomes.append(self.cache.serve(prompt, turn.now))
             usage = outcomes[-1].usage
@@ -160,14 +160,14 @@ class SimulatedProvider:
             prompt = after_summary(prompt, self.reader.summary_piece(summary, facts))
         return ({"type": "compaction", "content": summary or None},), prompt
 
-    def _written(self, turn: _Turn, prompt: SimulatedPrompt) -> tuple[ScriptedReply, int]:
+    def _write_reply(self, turn: _Turn, prompt: SimulatedPrompt) -> tuple[ScriptedReply, int]:
         """What the model says within the limits of the request, and how long it is."""
         facts = turn.read.facts
 
         def tokens(block: JsonObject) -> int:
             return block_tokens(block, facts, self.counter)
 
-        reply = composed(turn.action, turn.incoming, self.new_id)
+        reply = compose_reply(turn.action, turn.incoming, self.new_id)
         room = self._window_of(turn.read) - prompt.tokens
         reply = cut_to_limits(reply, turn.read.body, room, tokens)
         total = sum(tokens(block) for block in reply.blocks)
@@ -244,7 +244,7 @@ def _no_script(_: Incoming) -> ScriptAction | None:
     return None
 
 
-def _checked(body: Json, headers: Mapping[str, str], *, counts_only: bool) -> _Read | ApiError:
+def _check_request(body: Json, headers: Mapping[str, str], *, counts_only: bool) -> _Read | ApiError:
     read = read_headers(headers)
     if isinstance(read, ApiError):
         return read
@@ -336,7 +336,7 @@ def _messages(*bodies: JsonObject) -> list[Json]:
 # Builds the blocks of a reply from an action of a script, and applies the limits that cut it short.
 
 
-def composed(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> ScriptedReply:
+def compose_reply(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> ScriptedReply:
     """The reply that an action describes; what it leaves open is as in the default reply."""
     blocks = action.blocks or tuple(_blocks(action, incoming, new_id))
     return ScriptedReply(blocks, action.stop_reason or stop_reason_of(blocks))
@@ -344,7 +344,7 @@ def composed(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> Scrip
 
 def _blocks(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> Iterator[JsonObject]:
     if action.thinking is not None:
-        yield thinking_block(filled(action.thinking, incoming))
+        yield thinking_block(fill_placeholders(action.thinking, incoming))
     elif must_think(incoming.body) and (action.text is not None or action.tool_calls):
         # A model that was told to think always does, whatever the script has it say.
         yield thinking_block(USUAL_THOUGHT)
@@ -353,7 +353,7 @@ def _blocks(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> Iterat
         yield from (block for block in defaults if action.thinking is None or block.get("type") != "thinking")
         return
     if action.text:
-        yield text_block(filled(action.text, incoming))
+        yield text_block(fill_placeholders(action.text, incoming))
     for call in action.tool_calls:
         yield call_block(call.id or new_id("toolu"), call.name, call.input)
 

@@ -13,7 +13,7 @@ from binascii import Error as NotBase64
 from reverie.messages.blocks import Json, JsonObject
 from reverie.values import value
 from reverie_simulator.memo import digest
-from reverie_simulator.wire import blocks_at, encode, joined_text, object_at, objects_at, text_at
+from reverie_simulator.wire import blocks_at, encode, join_text, object_at, objects_at, text_at
 
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _SEAL = b"\x12\x0breverie-sim"
@@ -83,7 +83,7 @@ def default_blocks(body: JsonObject, new_id: IdMaker) -> tuple[JsonObject, ...]:
     opening = (thinking_block(USUAL_THOUGHT),) if must_think(body) else ()
     choice = object_at(body, "tool_choice")
     if choice.get("type") in {"any", "tool"}:
-        return (*opening, _forced_call(body, text_at(choice, "name"), new_id))
+        return (*opening, _force_call(body, text_at(choice, "name"), new_id))
     if any(text_at(tool, "type").startswith(f"{SEARCH_TOOL}_") for tool in objects_at(body, "tools")):
         return (*opening, *_search(last_user_text(body), new_id))
     schema = object_at(object_at(object_at(body, "output_config"), "format"), "schema")
@@ -93,7 +93,9 @@ def default_blocks(body: JsonObject, new_id: IdMaker) -> tuple[JsonObject, ...]:
 def default_summary(body: JsonObject) -> str:
     """A summary of a conversation that follows from it alone."""
     messages = objects_at(body, "messages")
-    return f"Summary of {len(messages)} messages. The last words of the user were: {_shortened(last_user_text(body))}"
+    return (
+        f"Summary of {len(messages)} messages. The last words of the user were: {_shorten_echo(last_user_text(body))}"
+    )
 
 
 def last_user_text(body: JsonObject) -> str:
@@ -102,7 +104,7 @@ def last_user_text(body: JsonObject) -> str:
         if message.get("role") == "user":
             said = [block for block in blocks_at(message, "content") if block.get("type") == "text"]
             if said:
-                return joined_text(said)
+                return join_text(said)
     return ""
 
 
@@ -145,7 +147,7 @@ def must_think(body: JsonObject) -> bool:
     return object_at(body, "thinking").get("type") == "enabled"
 
 
-def _forced_call(body: JsonObject, name: str, new_id: IdMaker) -> JsonObject:
+def _force_call(body: JsonObject, name: str, new_id: IdMaker) -> JsonObject:
     tools = [tool for tool in objects_at(body, "tools") if not name or tool.get("name") == name]
     arguments = sample_of(object_at(tools[0], "input_schema"))
     return call_block(new_id("toolu"), text_at(tools[0], "name"), arguments if isinstance(arguments, dict) else {})
@@ -153,7 +155,7 @@ def _forced_call(body: JsonObject, name: str, new_id: IdMaker) -> JsonObject:
 
 def _search(asked: str, new_id: IdMaker) -> tuple[JsonObject, ...]:
     """A search of the web, made by the provider itself, with two results."""
-    call, query = new_id("srvtoolu"), _shortened(asked.strip().splitlines()[-1] if asked.strip() else "")
+    call, query = new_id("srvtoolu"), _shorten_echo(asked.strip().splitlines()[-1] if asked.strip() else "")
     found: list[Json] = [
         {
             "type": "web_search_result",
@@ -174,9 +176,9 @@ def _search(asked: str, new_id: IdMaker) -> tuple[JsonObject, ...]:
 def _echo(body: JsonObject) -> str:
     results = last_results(body)
     if results:
-        return f"Read {len(results)} tool result{'s' if len(results) > 1 else ''}: {_shortened(joined_text(results))}"
-    return f"You said: {_shortened(last_user_text(body))}"
+        return f"Read {len(results)} tool result{'s' if len(results) > 1 else ''}: {_shorten_echo(join_text(results))}"
+    return f"You said: {_shorten_echo(last_user_text(body))}"
 
 
-def _shortened(text: str) -> str:
+def _shorten_echo(text: str) -> str:
     return text if len(text) <= ECHO_CHARS else f"{text[:ECHO_CHARS]}…"

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from reverie.messages.blocks import JsonObject
 from reverie.values import value
 from reverie_simulator.replies import last_results, last_user_text
-from reverie_simulator.wire import blocks_at, flag_at, joined_text, objects_at, text_at
+from reverie_simulator.wire import blocks_at, flag_at, join_text, objects_at, text_at
 
 FAULTS: Mapping[str, int] = {
     "rate_limit": 429,
@@ -55,12 +55,12 @@ class Incoming:
 
     @property
     def system(self) -> str:
-        return joined_text(blocks_at(self.body, "system"))
+        return join_text(blocks_at(self.body, "system"))
 
     @property
     def tool_result(self) -> str:
         """The text of the tool results with which the conversation ends."""
-        return joined_text(last_results(self.body))
+        return join_text(last_results(self.body))
 
     @property
     def answered_tools(self) -> frozenset[str]:
@@ -190,7 +190,7 @@ def in_order(*actions: ScriptAction) -> RuleScript:
     return RuleScript([ScriptRule(then=actions, times=len(actions))] if actions else [])
 
 
-def filled(text: str, incoming: Incoming) -> str:
+def fill_placeholders(text: str, incoming: Incoming) -> str:
     """Put what the request says in place of `{names}`, in one pass; unknown names stay."""
     values = {
         "last_user": lambda: incoming.last_user,

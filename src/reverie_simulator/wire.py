@@ -67,7 +67,7 @@ def blocks_at(source: JsonObject, key: str) -> tuple[JsonObject, ...]:
     return objects_at(source, key)
 
 
-def joined_text(blocks: Iterable[JsonObject]) -> str:
+def join_text(blocks: Iterable[JsonObject]) -> str:
     """The visible text of some blocks, tool results included, one block a line."""
     return "\n".join(line for block in blocks if (line := _text_of(block)))
 
@@ -77,6 +77,6 @@ def _text_of(block: JsonObject) -> str:
         case "text":
             return text_at(block, "text")
         case "tool_result":
-            return joined_text(blocks_at(block, "content"))
+            return join_text(blocks_at(block, "content"))
         case _:
             return ""

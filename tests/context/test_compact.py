@@ -21,7 +21,7 @@ from reverie.context.survive import divide, must_survive
 from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry
 from reverie.messages.message import Usage
-from reverie.messages.reminder import quoted
+from reverie.messages.reminder import escape_reminder_tags
 from reverie.messages.rules import conform
 from reverie.messages.view import ItemKind, Projection, project
 from reverie.settings import CompactionSettings
@@ -376,7 +376,7 @@ def test_ten_compactions_of_any_conversation_lose_no_message_and_no_pin(
     for item in history(session.entries):
         if item.kind is ItemKind.TYPED and typed_part(item.message.text):
             # Inside a reminder, what looks like the end of one is quoted.
-            texts_of = (item.message.text, quoted(item.message.text))
+            texts_of = (item.message.text, escape_reminder_tags(item.message.text))
             assert any(text in shown for text in texts_of) or item.uuid in listed | there
     assert "The secret number is 4711, remember it." in shown
 

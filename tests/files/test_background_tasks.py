@@ -12,12 +12,12 @@ import pytest
 from reverie.errors import Refused, UserMistake
 from reverie.files.background_tasks import (
     Stop,
+    cancel_on_stop_request,
     has_stop_request,
     list_tasks,
     read_task,
     remove_old_tasks,
-    started_task,
-    stopped_when_asked,
+    start_task,
     write_stop_request,
     write_task,
 )
@@ -29,8 +29,8 @@ RUNS = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from reverie.files.background_tasks import started_task, write_task
-write_task(Path(sys.argv[1]), started_task("dream-1", "dream", "a dream", datetime(2026, 3, 10, tzinfo=UTC)))
+from reverie.files.background_tasks import start_task, write_task
+write_task(Path(sys.argv[1]), start_task("dream-1", "dream", "a dream", datetime(2026, 3, 10, tzinfo=UTC)))
 print("runs", flush=True)
 sys.stdin.read()
 """
@@ -38,8 +38,8 @@ sys.stdin.read()
 
 @requirement("tasks:list")
 def test_a_task_is_listed_as_it_was_written_the_newest_first(tmp_path: Path) -> None:
-    old = started_task("a-1", "extraction", "after a turn", NOW).with_line("looked  at\n3 messages")
-    new = replace(started_task("b-2", "dream", "Träume", NOW + timedelta(hours=1)), cost_usd=0.25)
+    old = start_task("a-1", "extraction", "after a turn", NOW).with_line("looked  at\n3 messages")
+    new = replace(start_task("b-2", "dream", "Träume", NOW + timedelta(hours=1)), cost_usd=0.25)
     done = new.finished("completed", NOW + timedelta(hours=2))
     write_task(tmp_path, old)
     write_task(tmp_path, new)
@@ -62,7 +62,7 @@ def test_a_running_task_whose_process_is_gone_is_lost(tmp_path: Path) -> None:
 
 @requirement("tasks:list")
 def test_a_log_keeps_its_last_lines() -> None:
-    task = started_task("a", "dream", "x", NOW)
+    task = start_task("a", "dream", "x", NOW)
     for number in range(100):
         task = task.with_line(f"line {number}")
     assert (len(task.log), task.log[-1]) == (30, "line 99")
@@ -70,9 +70,9 @@ def test_a_log_keeps_its_last_lines() -> None:
 
 @requirement("tasks:list")
 def test_old_tasks_are_removed_and_running_ones_stay(tmp_path: Path) -> None:
-    write_task(tmp_path, started_task("run", "dream", "x", NOW - timedelta(days=40)))
-    write_task(tmp_path, started_task("old", "dream", "x", NOW).finished("failed", NOW - timedelta(days=15)))
-    write_task(tmp_path, started_task("new", "dream", "x", NOW).finished("failed", NOW - timedelta(days=13)))
+    write_task(tmp_path, start_task("run", "dream", "x", NOW - timedelta(days=40)))
+    write_task(tmp_path, start_task("old", "dream", "x", NOW).finished("failed", NOW - timedelta(days=15)))
+    write_task(tmp_path, start_task("new", "dream", "x", NOW).finished("failed", NOW - timedelta(days=13)))
     assert remove_old_tasks(tmp_path, now=NOW) == 1
     assert {task.id for task in list_tasks(tmp_path, now=NOW)} == {"run", "new"}
 
@@ -82,7 +82,7 @@ async def test_a_block_ends_when_a_stop_is_requested_and_the_request_is_used_up(
     seen: list[Stop] = []
 
     async def work() -> None:
-        async with stopped_when_asked(tmp_path, "dream-1") as stop:
+        async with cancel_on_stop_request(tmp_path, "dream-1") as stop:
             seen.append(stop)
             write_stop_request(tmp_path, "dream-1")
             await asyncio.sleep(5)
@@ -91,7 +91,7 @@ async def test_a_block_ends_when_a_stop_is_requested_and_the_request_is_used_up(
         await asyncio.create_task(work())
     assert seen[0].is_asked
     assert not has_stop_request(tmp_path, "dream-1")
-    async with stopped_when_asked(tmp_path, "dream-1") as again:
+    async with cancel_on_stop_request(tmp_path, "dream-1") as again:
         await asyncio.sleep(0)
     assert not again.is_asked
 
@@ -99,7 +99,7 @@ async def test_a_block_ends_when_a_stop_is_requested_and_the_request_is_used_up(
 @requirement("tasks:list")
 def test_a_task_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
     for name in ("dream-1a", "dream-2b"):
-        write_task(tmp_path, started_task(name, "dream", "x", NOW))
+        write_task(tmp_path, start_task(name, "dream", "x", NOW))
     assert read_task(tmp_path, "dream-2", now=NOW).id == "dream-2b"
     for bad in ("dream", "nothing"):
         with pytest.raises(UserMistake, match="reverie tasks"):

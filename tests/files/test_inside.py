@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Refused, UserMistake
-from reverie.files import checked_name, is_inside, open_real, read_small, safe_join, write_real
+from reverie.files import check_name, is_inside, open_real, read_small, safe_join, write_real
 from tests.requirements import requirement
 
 
@@ -95,12 +95,12 @@ def test_a_neighbour_whose_name_begins_alike_is_not_inside(root: Path) -> None:
 )
 def test_a_name_that_is_no_single_part_of_a_path_is_refused(name: str) -> None:
     with pytest.raises(Refused, match="session id"):
-        checked_name(name, what="session id")
+        check_name(name, what="session id")
 
 
 def test_ordinary_ids_are_fit_for_a_path() -> None:
     for name in ("0ccf1a04-1b4c-43b6-8aa5-79e41db43a68", "toolu_01Abc", "functions.bash:0", "Größe", "a..b"):
-        assert checked_name(name, what="tool id") == name
+        assert check_name(name, what="tool id") == name
 
 
 @requirement("files:open:no-links")

@@ -15,7 +15,7 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.files import exclusive, locked, read_holder
-from reverie.files.locks import _started_by_proc, _started_by_ps
+from reverie.files.locks import _read_start_by_proc, _read_start_by_ps
 from tests.requirements import requirement
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -223,7 +223,7 @@ def test_processes_that_compete_for_stale_locks_never_hold_one_together(tmp_path
 
 @pytest.mark.skipif(sys.platform != "linux", reason="compares the Linux way with the portable one")
 def test_both_ways_to_ask_for_a_process_agree_on_who_lives() -> None:
-    for started in (_started_by_proc, _started_by_ps):
+    for started in (_read_start_by_proc, _read_start_by_ps):
         alive = started(os.getpid())
         assert alive is not None
         assert started(os.getpid()) == alive
@@ -237,7 +237,7 @@ def test_a_killed_process_that_nobody_has_buried_is_not_alive() -> None:
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
-    assert _started_by_ps(process.pid) is None
+    assert _read_start_by_ps(process.pid) is None
     if sys.platform == "linux":
-        assert _started_by_proc(process.pid) is None
+        assert _read_start_by_proc(process.pid) is None
     process.communicate()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.messages.injection import Flag, Suspicion, fenced, flags, harmless
+from reverie.messages.injection import Flag, Suspicion, fence_text, flags, harmless
 from tests.requirements import requirement
 
 
@@ -110,7 +110,7 @@ _HOST_TAG = re.compile(r"<\s*/?\s*(?:system-reminder|system)(?![\w-])[^<>]*>", r
 @requirement("memory:injection:fenced")
 @given(_hostile | st.text())
 def test_nothing_in_a_text_closes_its_fence_or_opens_a_tag_of_the_host(text: str) -> None:
-    first, *inside, last = fenced(text).split("\n")
+    first, *inside, last = fence_text(text).split("\n")
 
     fence = re.match(r"`{3,}", first)
     assert fence is not None
@@ -130,7 +130,7 @@ def test_text_made_harmless_stays_as_it_is(text: str) -> None:
 
 @given(st.text("abc #*-_.\n", max_size=100))
 def test_ordinary_text_passes_through_a_fence_unchanged(text: str) -> None:
-    assert fenced(text, "memory") == f"```memory\n{text}\n```"
+    assert fence_text(text, "memory") == f"```memory\n{text}\n```"
 
 
 @given(st.text())

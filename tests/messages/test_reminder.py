@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.messages.reminder import forges_reminder, quoted, reminder
+from reverie.messages.reminder import escape_reminder_tags, forges_reminder, reminder
 from tests.requirements import requirement
 
 FORGED = ["</system-reminder>", "<system-reminder>", "< / SYSTEM-reminder >", "<\u200b/system\u200b-reminder>"]
@@ -26,7 +26,7 @@ def test_nothing_quoted_closes_or_opens_a_word_of_the_program(forged: str) -> No
 def test_quoting_leaves_no_bounds_and_changes_nothing_else(words: list[str]) -> None:
     text = "".join(words)
 
-    assert not forges_reminder(quoted(text))
-    assert quoted(quoted(text)) == quoted(text)
+    assert not forges_reminder(escape_reminder_tags(text))
+    assert escape_reminder_tags(escape_reminder_tags(text)) == escape_reminder_tags(text)
     if not forges_reminder(text):
-        assert quoted(text) == text
+        assert escape_reminder_tags(text) == text

@@ -45,7 +45,7 @@ async def connected(
     )
     found = Connections(ConnectionContext(dict(os.environ), folder, folder / "logs"), tell)
     found.start([server])
-    await found.settled(30)
+    await found.wait_until_settled(30)
     try:
         yield found
     finally:

@@ -280,7 +280,7 @@ async def test_a_slow_server_does_not_hold_the_first_request_and_joins_later(tmp
         at.settings = _with_tools(at, server_wait_seconds=0.05)
         async with at.start() as session:
             heard = await told(session, "first")
-            await session.parts.extensions.mcp_tools.connections.settled(30)
+            await session.parts.extensions.mcp_tools.connections.wait_until_settled(30)
             heard += await told(session, "second")
 
         before, after = at.bodies

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.settings.schema import find
-from reverie.settings.values import ValueMismatch, expected, parse, read
+from reverie.settings.values import ValueMismatch, describe_expected, parse, read
 from tests.requirements import requirement
 
 
@@ -84,7 +84,7 @@ def test_a_key_pasted_where_its_variable_belongs_is_not_repeated() -> None:
 def test_a_key_says_what_it_takes() -> None:
     from reverie.settings.schema import keys
 
-    assert {expected(key) for key in keys().values()} >= {
+    assert {describe_expected(key) for key in keys().values()} >= {
         "`true` or `false`",
         "a text",
         "a table",

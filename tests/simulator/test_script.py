@@ -14,7 +14,7 @@ from reverie_simulator.script import (
     ScriptAction,
     ScriptRule,
     ToolCall,
-    filled,
+    fill_placeholders,
     in_order,
 )
 from reverie_simulator.wire import object_at, objects_at, text_at
@@ -123,7 +123,7 @@ def test_blocks_and_stop_reason_can_be_given_as_they_are() -> None:
 def test_placeholders_are_filled_once_and_unknown_ones_stay() -> None:
     incoming = Incoming(3, request([user("{model}")], system="sys"), {})
 
-    assert filled("{last_user}|{system}|{request}|{nothing}", incoming) == "{model}|sys|3|{nothing}"
+    assert fill_placeholders("{last_user}|{system}|{request}|{nothing}", incoming) == "{model}|sys|3|{nothing}"
 
 
 @requirement("simulator:script:rules")

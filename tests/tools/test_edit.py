@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from reverie.tools.desk import Desk
-from reverie.tools.edit import Edit, replaced
+from reverie.tools.edit import Edit, replace_text
 from reverie.tools.read import Read
 from reverie.tools.tool import ToolMistake
 from tests.requirements import requirement
@@ -38,9 +38,9 @@ def test_only_the_named_piece_changes_and_the_way_back_restores_all(
     old = f"UNIQUE{end}SECOND"
     assume("REPLACED" not in head + tail)
 
-    there = replaced(head + old + tail, old, f"REPLACED{new}\nAGAIN")
+    there = replace_text(head + old + tail, old, f"REPLACED{new}\nAGAIN")
     assert there == f"{head}REPLACED{new}{end}AGAIN{tail}"
-    assert replaced(there, f"REPLACED{new}\nAGAIN", "UNIQUE\nSECOND") == head + old + tail
+    assert replace_text(there, f"REPLACED{new}\nAGAIN", "UNIQUE\nSECOND") == head + old + tail
 
 
 @requirement("tools:edit:exact")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reverie.messages.blocks import Json
 from reverie.tools.desk import Desk
 from reverie.tools.grep import Grep
-from reverie.tools.line_search import FileQuery, compiled, find_rows
+from reverie.tools.line_search import FileQuery, compile_query, find_rows
 from reverie.tools.ripgrep import search
 from reverie.tools.tool import ToolMistake
 from tests.requirements import requirement
@@ -71,7 +71,7 @@ def test_rows_are_the_matching_lines_and_those_around(
 ) -> None:
     query = FileQuery(Path("/"), "foo", is_multiline=multiline, before=before, after=after)
 
-    rows = list(find_rows("".join(f"{line}\n" for line in lines), compiled(query), query))
+    rows = list(find_rows("".join(f"{line}\n" for line in lines), compile_query(query), query))
 
     assert {row.number - 1 for row in rows if row.is_match} == {n for n, line in enumerate(lines) if "foo" in line}
     near = {

@@ -17,7 +17,7 @@ def test_a_key_is_hidden_wherever_the_stream_is_cut_and_all_else_stays(words: li
     whole = "".join(words).encode()
     mask, shown, start = KeyMask(KEYS), b"", 0
     for size in [*cuts, len(whole)]:
-        shown += mask.masked(whole[start : start + size])
+        shown += mask.mask(whole[start : start + size])
         start += size
     shown += mask.rest()
 
@@ -38,4 +38,4 @@ def _overlap(text: bytes) -> bool:
 
 @requirement("tools:bash:keys")
 def test_without_keys_nothing_is_held_back() -> None:
-    assert KeyMask(()).masked(b"abc") == b"abc"
+    assert KeyMask(()).mask(b"abc") == b"abc"

@@ -145,7 +145,7 @@ class Conversation:
             stamp=lambda envelope: stamp(self._stamp(envelope)),
         )
         child.entries = list(self.entries)
-        child._projection = self._projection.cloned()
+        child._projection = self._projection.copy()
         child._leaf = self._leaf
         return child
 

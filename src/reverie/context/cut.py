@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reverie.messages.reminder import quoted
+from reverie.messages.reminder import escape_reminder_tags
 
 Weigh = Callable[[str], int]
 
@@ -52,7 +52,7 @@ def shortened(text: str, limit_tokens: int, weigh: Weigh, pointer: str) -> str:
 
 def unfenced(text: str) -> str:
     """Text from a tool or a file, which must not end the block in which the model is told that it is only quoted."""
-    return quoted(text)
+    return escape_reminder_tags(text)
 
 
 def fits(text: str, limit_tokens: int, weigh: Weigh) -> bool:

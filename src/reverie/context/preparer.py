@@ -150,7 +150,7 @@ class Preparer:
 
         return back
 
-    def cloned(self) -> Preparer:
+    def copy(self) -> Preparer:
         """The same for a child that begins with this conversation."""
         child = copy(self)
         child._weights = dict(self._weights)
@@ -320,7 +320,7 @@ class Preparer:
         left = max(
             budget.window_tokens - budget.effective_tokens,
             budget.window_tokens - budget.used_tokens,
-            budget.scaled(LEAST_ANSWER_TOKENS),
+            budget.scale(LEAST_ANSWER_TOKENS),
         )
         limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, left)
         return max(1, min(limit for limit in limits if limit is not None))

@@ -27,10 +27,10 @@ def read_object(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> JsonObject 
     content = read_small(path, limit_bytes=limit_bytes)
     if content is None:
         return Unread(f"{path}: cannot be read; it must be a regular file of at most {limit_bytes:,} bytes")
-    return parsed_object(content, str(path))
+    return parse_object(content, str(path))
 
 
-def parsed_object(content: bytes | str, name: str) -> JsonObject | Unread:
+def parse_object(content: bytes | str, name: str) -> JsonObject | Unread:
     """The object in a text; `name` says in the sentence where the text stood."""
     try:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content

@@ -1,7 +1,7 @@
 """Background tasks as files: one JSON file per task, which any process can list.
 
 A running task names its process, so that one whose process is gone is shown as `lost`. Nobody ends another process:
-stopping is a request beside the file, which the runner looks for (`stopped_when_asked`).
+stopping is a request beside the file, which the runner looks for (`cancel_on_stop_request`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from reverie.errors import UserMistake
-from reverie.files import Holder, checked_name, is_gone, present_holder, remove_file, write_atomic
+from reverie.files import Holder, check_name, is_gone, present_holder, remove_file, write_atomic
 from reverie.values import value
 
 State: TypeAlias = Literal["running", "completed", "failed", "killed", "lost"]
@@ -53,7 +53,7 @@ class BackgroundTask:
         return replace(self, state=state, ended=now)
 
 
-def started_task(task_id: str, kind: str, title: str, now: datetime) -> BackgroundTask:
+def start_task(task_id: str, kind: str, title: str, now: datetime) -> BackgroundTask:
     """A task that this process begins."""
     return BackgroundTask(task_id, kind, title, "running", now, process=present_holder(kind, now))
 
@@ -121,7 +121,7 @@ class Stop:
 
 
 @asynccontextmanager
-async def stopped_when_asked(folder: Path, task_id: str) -> AsyncIterator[Stop]:
+async def cancel_on_stop_request(folder: Path, task_id: str) -> AsyncIterator[Stop]:
     """Cancel the block as soon as a stop is requested; the value tells this cancel from others."""
     running = asyncio.current_task()
     assert running is not None
@@ -163,8 +163,8 @@ def _read(path: Path, now: datetime) -> BackgroundTask | None:
 
 
 def _place(folder: Path, task_id: str) -> Path:
-    return folder / f"{checked_name(task_id, what='task id')}.json"
+    return folder / f"{check_name(task_id, what='task id')}.json"
 
 
 def _request(folder: Path, task_id: str) -> Path:
-    return folder / f"{checked_name(task_id, what='task id')}.stop"
+    return folder / f"{check_name(task_id, what='task id')}.stop"

@@ -50,7 +50,7 @@ def write_many(contents: Sequence[tuple[Path, bytes | str]], *, mode: int | None
     try:
         for path, data in contents:
             content = data.encode("utf-8") if isinstance(data, str) else data
-            with explained("write", path):
+            with translate_os_errors("write", path):
                 write_folder(path.parent)
                 temporary = temporary_beside(path)
                 prepared.append((temporary, path))
@@ -59,7 +59,7 @@ def write_many(contents: Sequence[tuple[Path, bytes | str]], *, mode: int | None
         if sync_all:
             os.sync()
         for temporary, path in prepared:
-            with explained("write", path):
+            with translate_os_errors("write", path):
                 temporary.replace(path)
     finally:
         for temporary, _ in prepared:
@@ -67,7 +67,7 @@ def write_many(contents: Sequence[tuple[Path, bytes | str]], *, mode: int | None
                 temporary.unlink()
     if durable:
         for folder in {path.parent for _, path in prepared}:
-            with explained("write", folder):
+            with translate_os_errors("write", folder):
                 _sync_folder(folder)
 
 
@@ -108,7 +108,7 @@ def append_lines(path: Path, lines: Iterable[bytes | str], *, durable: bool = Tr
     if not content:
         return
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    with explained("append to", path):
+    with translate_os_errors("append to", path):
         write_folder(path.parent)
         descriptor = os.open(path, flags, PRIVATE_FILE_MODE)
         try:
@@ -125,7 +125,7 @@ def write_folder(path: Path) -> None:
     """Make the folder and its missing parents, each open to its owner only."""
     if path.is_dir():
         return
-    with explained("make the folder", path):
+    with translate_os_errors("make the folder", path):
         write_folder(path.parent)
         with contextlib.suppress(FileExistsError):
             path.mkdir(PRIVATE_FOLDER_MODE)
@@ -134,7 +134,7 @@ def write_folder(path: Path) -> None:
 
 def remove_file(path: Path, *, durable: bool = True) -> bool:
     """Remove the file and say whether it was there."""
-    with explained("remove", path):
+    with translate_os_errors("remove", path):
         try:
             path.unlink()
         except FileNotFoundError:
@@ -156,7 +156,7 @@ def remove_temporaries(folder: Path, *, now: datetime, older_than_seconds: float
 
 
 @contextlib.contextmanager
-def explained(doing: str, path: Path) -> Iterator[None]:
+def translate_os_errors(doing: str, path: Path) -> Iterator[None]:
     """Turn an error of the operating system into one of ours that names the path and the next step."""
     try:
         yield
@@ -175,7 +175,7 @@ def write_at(folder: int, path: Path, content: bytes, *, mode: int | None = None
     Returns when it was modified, in nanoseconds.
     """
     name, temporary = path.name, temporary_beside(path).name
-    with explained("write", path):
+    with translate_os_errors("write", path):
         wanted = _mode_to_keep(name, folder=folder) if mode is None else mode
         try:
             write_new(temporary, content, mode=wanted, folder=folder)

@@ -48,7 +48,7 @@ def glob_pattern(pattern: str) -> GlobPattern:
     return GlobPattern(tuple(tuple(_whole(body)) for body in islice(_unfold(pattern), MAX_ALTERNATIVES)))
 
 
-def fixed_start(pattern: str) -> tuple[str, str]:
+def split_fixed_start(pattern: str) -> tuple[str, str]:
     """The folders that a pattern names outright, and the rest of it."""
     parts = pattern.split("/")
     place = next((place for place, part in enumerate(parts) if _SPECIAL.search(part)), len(parts) - 1)

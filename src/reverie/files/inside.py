@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reverie.errors import Refused
-from reverie.files.durable import explained, write_at
+from reverie.files.durable import translate_os_errors, write_at
 
 _NAME_BYTES = 128
 _CHECK = "path check"
@@ -51,7 +51,7 @@ def is_encodable(path: str) -> bool:
         return False
 
 
-def checked_name(name: str, *, what: str) -> str:
+def check_name(name: str, *, what: str) -> str:
     """Return a name that is fit to be one part of a path; `what` says in the error what it names."""
     problems = {
         "is empty": not name,
@@ -68,7 +68,7 @@ def checked_name(name: str, *, what: str) -> str:
 
 
 @contextlib.contextmanager
-def opened_folder(path: Path, *, make: bool = False) -> Iterator[int]:
+def open_folder(path: Path, *, make: bool = False) -> Iterator[int]:
     """Open a folder by its real path, step by step from the root: no link is followed, whenever it was put there.
 
     Yields a descriptor that serves as `dir_fd`. `make` makes missing folders, with the modes the user's programs give.
@@ -90,14 +90,14 @@ def open_real(path: Path) -> int:
 
     Raises `OSError`. What was opened may be a folder, a pipe or a device: the caller looks.
     """
-    with opened_folder(path.parent) as folder:
+    with open_folder(path.parent) as folder:
         # Without O_NONBLOCK, opening a pipe waits for its other end, perhaps for ever.
         return os.open(path.name or ".", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
 
 
 def write_real(path: Path, content: bytes, *, mode: int | None = None) -> None:
     """Replace or make a file by its real path, like `write_atomic`, without following a link anywhere in it."""
-    with explained("write", path), opened_folder(path.parent, make=True) as folder:
+    with translate_os_errors("write", path), open_folder(path.parent, make=True) as folder:
         write_at(folder, path, content, mode=mode)
 
 

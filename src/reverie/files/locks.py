@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.errors import Conflict
-from reverie.files.durable import PRIVATE_FILE_MODE, explained, temporary_beside, write_folder, write_new
+from reverie.files.durable import PRIVATE_FILE_MODE, temporary_beside, translate_os_errors, write_folder, write_new
 from reverie.values import value
 
 _OPEN_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -57,7 +57,7 @@ def locked(path: Path, *, label: str, now: datetime, timeout_seconds: float = 10
         Conflict: somebody else still holds it; the message names the holder.
     """
     deadline = time.monotonic() + timeout_seconds
-    with explained("lock", path):
+    with translate_os_errors("lock", path):
         write_folder(path.parent)
         descriptor = _open_in_turn(path, deadline)
     try:
@@ -82,13 +82,13 @@ def exclusive(path: Path, *, label: str, now: datetime, stale_after_seconds: flo
         Conflict: it is held; the message names holder, host and since when.
     """
     me = _myself(label, now)
-    with explained("lock", path):
+    with translate_os_errors("lock", path):
         write_folder(path.parent)
         _take(path, me, stale_after_seconds)
     try:
         yield me
     finally:
-        with explained("unlock", path):
+        with translate_os_errors("unlock", path):
             _give_back(path, me)
 
 
@@ -118,13 +118,13 @@ def _open_in_turn(path: Path, deadline: float) -> int:
     """
     queue = _open_locked(path.with_name(f"{path.name}.queue"), deadline, _QUEUE_PAUSE_SECONDS)
     if queue is None:
-        raise Conflict(_held(path, read_holder(path)))
+        raise Conflict(_describe_holder(path, read_holder(path)))
     try:
         descriptor = _open_locked(path, deadline, _HEAD_PAUSE_SECONDS)
     finally:
         os.close(queue)
     if descriptor is None:
-        raise Conflict(_held(path, read_holder(path)))
+        raise Conflict(_describe_holder(path, read_holder(path)))
     return descriptor
 
 
@@ -170,12 +170,12 @@ def _take(path: Path, me: Holder, stale_after_seconds: float | None) -> None:
             with contextlib.suppress(FileExistsError):
                 os.link(ours, path)
                 return
-            with _held_still(path) as content:
+            with _lock_and_read(path) as content:
                 if content is None:
                     continue
                 holder = _decode(content)
                 if holder is None or not _is_stale(holder, me, stale_after_seconds):
-                    raise Conflict(_held(path, holder))
+                    raise Conflict(_describe_holder(path, holder))
                 ours.replace(path)
                 return
     finally:
@@ -183,13 +183,13 @@ def _take(path: Path, me: Holder, stale_after_seconds: float | None) -> None:
 
 
 def _give_back(path: Path, me: Holder) -> None:
-    with _held_still(path) as content:
+    with _lock_and_read(path) as content:
         if content == _encode(me):
             path.unlink()
 
 
 @contextlib.contextmanager
-def _held_still(path: Path) -> Iterator[bytes | None]:
+def _lock_and_read(path: Path) -> Iterator[bytes | None]:
     """The content of the lock file while nobody may change it; None when it vanished or was replaced meanwhile."""
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
@@ -215,10 +215,10 @@ def _is_stale(holder: Holder, me: Holder, stale_after_seconds: float | None) -> 
         return True
     if (holder.host, holder.pid_space) != (me.host, me.pid_space):
         return False
-    return _process_started(holder.pid) != holder.process_started
+    return _read_process_start(holder.pid) != holder.process_started
 
 
-def _held(path: Path, holder: Holder | None) -> str:
+def _describe_holder(path: Path, holder: Holder | None) -> str:
     who = str(holder) if holder is not None else "another program"
     return f"{path} is held by {who}; try again later, or delete the file if that process is gone"
 
@@ -231,7 +231,7 @@ def _myself(label: str, now: datetime) -> Holder:
 @functools.lru_cache(maxsize=1)
 def _facts_of(own_pid: int) -> tuple[str, str, str]:
     """Host, pid space and start of this process; asked for anew after a fork."""
-    return os.uname().nodename, _pid_space(), _process_started(own_pid) or ""
+    return os.uname().nodename, _pid_space(), _read_process_start(own_pid) or ""
 
 
 def _encode(holder: Holder) -> bytes:
@@ -253,12 +253,12 @@ def _decode(content: bytes) -> Holder | None:
         return None
 
 
-def _process_started(pid: int) -> str | None:
+def _read_process_start(pid: int) -> str | None:
     """When the process started; None when there is no such process, or only what is left of one."""
-    return _started_by_proc(pid) if sys.platform == "linux" else _started_by_ps(pid)
+    return _read_start_by_proc(pid) if sys.platform == "linux" else _read_start_by_ps(pid)
 
 
-def _started_by_proc(pid: int) -> str | None:
+def _read_start_by_proc(pid: int) -> str | None:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
@@ -269,7 +269,7 @@ def _started_by_proc(pid: int) -> str | None:
     return None if fields[0] in "ZX" else f"{boot} {fields[19]}"
 
 
-def _started_by_ps(pid: int) -> str | None:
+def _read_start_by_ps(pid: int) -> str | None:
     import subprocess  # costs more to import than the rest of this package
 
     command = ("ps", "-o", "stat=,lstart=", "-p", str(pid))

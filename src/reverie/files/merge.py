@@ -45,13 +45,13 @@ class Conflicted:
 
     def text(self) -> str:
         """Both sides between markers, for a person."""
-        return self._joined(lambda r: ("<<<<<<< mine", *r.mine, "=======", *r.theirs, ">>>>>>> theirs"))
+        return self._join_parts(lambda r: ("<<<<<<< mine", *r.mine, "=======", *r.theirs, ">>>>>>> theirs"))
 
     def union(self) -> str:
         """The lines of both sides one after the other, for texts in which an order too many harms less than a loss."""
-        return self._joined(lambda region: tuple(dict.fromkeys((*region.mine, *region.theirs))))
+        return self._join_parts(lambda region: tuple(dict.fromkeys((*region.mine, *region.theirs))))
 
-    def _joined(self, show: Callable[[ConflictRegion], tuple[str, ...]]) -> str:
+    def _join_parts(self, show: Callable[[ConflictRegion], tuple[str, ...]]) -> str:
         lines: list[str] = []
         for part in self.parts:
             lines += (part,) if isinstance(part, str) else show(part)
@@ -120,14 +120,14 @@ def _apply(base: tuple[str, ...], first: int, last: int, hunks: list[_Hunk]) -> 
 def _hunks(base: tuple[str, ...], other: tuple[str, ...]) -> list[_Hunk]:
     hunks: list[_Hunk] = []
     old = new = 0
-    for first, second in [*_aligned(base, other), (len(base), len(other))]:
+    for first, second in [*_align_lines(base, other), (len(base), len(other))]:
         if first > old or second > new:
             hunks.append(_Hunk(old, first, other[new:second]))
         old, new = first + 1, second + 1
     return hunks
 
 
-def _aligned(base: Sequence[str], other: Sequence[str], depth: int = 0) -> list[tuple[int, int]]:
+def _align_lines(base: Sequence[str], other: Sequence[str], depth: int = 0) -> list[tuple[int, int]]:
     """Pairs of equal lines, in order: by lines that occur once on each side, between them by the shortest edit.
 
     Unlike `difflib` this stays fast on texts that repeat a line, and Markdown repeats the empty one.
@@ -140,7 +140,7 @@ def _aligned(base: Sequence[str], other: Sequence[str], depth: int = 0) -> list[
     if anchors:
         done = (0, 0)
         for first, second in [*anchors, (len(old), len(new))]:
-            between = _aligned(old[done[0] : first], new[done[1] : second], depth + 1)
+            between = _align_lines(old[done[0] : first], new[done[1] : second], depth + 1)
             pairs += [(head + done[0] + i, head + done[1] + j) for i, j in between]
             if first < len(old):
                 pairs.append((head + first, head + second))
@@ -198,11 +198,11 @@ def _shortest_edit(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, in
                 x += 1
             reached[diagonal] = x
             if x >= len(old) and x - diagonal >= len(new):
-                return _walked_back(trace, len(old), len(new))
+                return _walk_back(trace, len(old), len(new))
     return []
 
 
-def _walked_back(trace: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
+def _walk_back(trace: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
     pairs: list[tuple[int, int]] = []
     for edits in range(len(trace) - 1, -1, -1):
         diagonal = x - y

@@ -35,7 +35,7 @@ class EntryTree:
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._nodes = _nodes(entries)
-        self._over = _relinked(self._nodes)
+        self._over = _relink_after_compactions(self._nodes)
         self._replies: dict[str, list[AssistantEntry]] = {}
         self._results: dict[str, list[UserEntry]] = {}
         for entry in self._nodes.values():
@@ -162,7 +162,7 @@ def _nearest_spoken(nodes: dict[str, Entry], uuid: str) -> str | None:
     return None
 
 
-def _relinked(nodes: dict[str, Entry]) -> dict[str, str]:
+def _relink_after_compactions(nodes: dict[str, Entry]) -> dict[str, str]:
     """Some writers hang what follows a compaction under the last kept entry; it is taken to hang under the summary.
 
     A mark there is a decision of ours to go back, and stays where it is.

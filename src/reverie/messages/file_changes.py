@@ -60,7 +60,7 @@ def file_changes(entries: Iterable[Entry]) -> Iterator[FileChange]:
                 yield change
 
 
-def moved_record(record: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+def rename_record(record: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
     """The record under the new name of its message, for a copy of the session."""
     message = str(record.get("messageId"))
     renamed = names.get(message, message)

@@ -96,7 +96,7 @@ def fork_lines(
             copy["logicalParentUuid"] = renamed.get(_past(record["logicalParentUuid"], left_out) or "")
         for key in _HOLDS_IDS:
             if key in copy:
-                copy[key] = _renamed(copy[key], renamed)
+                copy[key] = _rename_ids(copy[key], renamed)
         lines.append(encode_json(copy))
     lines.extend(_beside(entries, session, now, renamed))
     return lines
@@ -136,13 +136,13 @@ def _past(parent: str | None, left_out: Mapping[str, str | None]) -> str | None:
     return None if parent in seen else parent
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+def _rename_ids(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, list):
-        return [_renamed(part, names) for part in value]
+        return [_rename_ids(part, names) for part in value]
     if isinstance(value, dict):
-        return {key: _renamed(part, names) for key, part in value.items()}
+        return {key: _rename_ids(part, names) for key, part in value.items()}
     return value
 
 
@@ -161,7 +161,7 @@ def _beside(entries: Iterable[Entry], session: str, now: datetime, renamed: Mapp
             if record.get("type") == "content-replacement":
                 yield encode_json(record | {"sessionId": session, "timestamp": iso(now)})
             elif record.get("type") == file_changes.KIND and record.get("messageId") in renamed:
-                yield encode_json(file_changes.moved_record(record, renamed))
+                yield encode_json(file_changes.rename_record(record, renamed))
     if title:
         yield encode_json({"type": "custom-title", "customTitle": f"{title} (fork)", "sessionId": session})
 

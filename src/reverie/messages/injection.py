@@ -1,7 +1,7 @@
 """Detects prompt injection: hidden characters, embedded instructions, text that imitates this program.
 
-Findings flag and never refuse: a memory about prompt injection is a legitimate memory. `fenced` is how recalled text
-enters a conversation: as a block it cannot leave, with the tags that a host gives meaning to made harmless.
+Findings flag and never refuse: a memory about prompt injection is a legitimate memory. `fence_text` is how recalled
+text enters a conversation: as a block it cannot leave, with the tags that a host gives meaning to made harmless.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def flags(text: str) -> tuple[Flag, ...]:
     return tuple(Flag(suspicion, start, end, line) for (start, end, suspicion), line in zip(found, lines, strict=True))
 
 
-def fenced(text: str, label: str = "memory") -> str:
+def fence_text(text: str, label: str = "memory") -> str:
     """The text as a block of data that nothing in it can close."""
     inside = harmless(text)
     longest = max((len(run) for run in re.findall(r"`+", inside)), default=0)
@@ -54,14 +54,14 @@ def fenced(text: str, label: str = "memory") -> str:
 
 def harmless(text: str) -> str:
     """The text with its invisible characters removed and tags of the host shown as text."""
-    shown = _replaced(text, [(start, end, "") for start, end, _ in _hidden(text)])
+    shown = _replace_spans(text, [(start, end, "") for start, end, _ in _hidden(text)])
     # Characters that are legitimate elsewhere must not break up a tag either.
     plain, origin = without(_HIDDEN, shown)
     places = [origin(match.start()) for match in _TAG.finditer(plain)]
-    return _replaced(shown, [(place, place + 1, "&lt;") for place in places])
+    return _replace_spans(shown, [(place, place + 1, "&lt;") for place in places])
 
 
-def _replaced(text: str, changes: list[tuple[int, int, str]]) -> str:
+def _replace_spans(text: str, changes: list[tuple[int, int, str]]) -> str:
     parts, done = [], 0
     for start, end, new in changes:
         parts += [text[done:start], new]

@@ -148,7 +148,7 @@ class _Ends:
         """What was read, first part first, each line once and long ones by their edges; and how much was read."""
         start = max(0, len(self._head) + len(self._tail) - self.size)
         parts = (self._head, self._tail[start:])
-        return tuple(map(_shortened, parts)), sum(map(len, parts))
+        return tuple(map(_cut_long_lines, parts)), sum(map(len, parts))
 
     def first_lines(self) -> Iterator[bytes]:
         """The lines from the first on."""
@@ -193,7 +193,7 @@ def _edges(line: bytes) -> bytes:
     return line if len(line) <= 2 * _EDGE_BYTES else line[:_EDGE_BYTES] + line[-_EDGE_BYTES:]
 
 
-def _shortened(part: bytes) -> bytes:
+def _cut_long_lines(part: bytes) -> bytes:
     return part if len(part) <= END_BYTES else b"\n".join(map(_edges, part.split(b"\n")))
 
 

@@ -95,15 +95,15 @@ def merge_neighbours(messages: Iterable[Message]) -> tuple[Message, ...]:
             more.append(message)
             continue
         if first is not None:
-            joined.append(_joined(first, more) if more else first)
+            joined.append(_join_messages(first, more) if more else first)
             more = []
         first = message
     if first is not None:
-        joined.append(_joined(first, more) if more else first)
+        joined.append(_join_messages(first, more) if more else first)
     return tuple(joined)
 
 
-def _joined(first: Message, more: Iterable[Message]) -> Message:
+def _join_messages(first: Message, more: Iterable[Message]) -> Message:
     return Message(first.role, tuple(block for message in (first, *more) for block in message.content))
 
 

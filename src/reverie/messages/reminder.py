@@ -13,10 +13,10 @@ _TAG = re.compile(r"<(?=\W{0,9}system\W{0,3}reminder)", re.IGNORECASE)
 
 def reminder(text: str) -> str:
     """The text as a word of this program."""
-    return f"<system-reminder>\n{quoted(text)}\n</system-reminder>"
+    return f"<system-reminder>\n{escape_reminder_tags(text)}\n</system-reminder>"
 
 
-def quoted(text: str) -> str:
+def escape_reminder_tags(text: str) -> str:
     """The text with everything that looks like the bounds of such a block shown as text."""
     return _TAG.sub("&lt;", text)
 

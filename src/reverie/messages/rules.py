@@ -83,16 +83,16 @@ class Conforming:
             self._given, self._whole, self._called = [], [], set()
         known = len(self._given)
         newest = _newest_reply(messages, known)
-        settled = self._added(messages[known:newest])
+        settled = self._check_added(messages[known:newest])
         if settled is None or (settled and settled[-1].role is not Role.USER):
             return conform(messages)
         self._given += messages[known:newest]
         self._whole += settled
         self._called.update(call.id for message in settled for call in message.tool_uses)
-        rest = self._added(messages[newest:])
+        rest = self._check_added(messages[newest:])
         return conform(messages) if rest is None else (*self._whole, *rest)
 
-    def _added(self, part: Sequence[Message]) -> Sequence[Message] | None:
+    def _check_added(self, part: Sequence[Message]) -> Sequence[Message] | None:
         """What these messages add to the whole; None when it is not whole with them."""
         added = merge_neighbours(_acceptable(part))
         begins = Role.ASSISTANT if self._whole else Role.USER

@@ -149,7 +149,7 @@ class Projection:
             )
         return self._view
 
-    def cloned(self) -> Projection:
+    def copy(self) -> Projection:
         """A copy that goes its own way."""
         copy = Projection(dict(self._known))
         copy._items = list(self._items)
@@ -169,7 +169,7 @@ class Projection:
             case UserEntry():
                 self._append(self._user_item(entry))
                 if entry.is_summary:
-                    self._return_the_kept(entry.envelope.uuid)
+                    self._restore_kept_entries(entry.envelope.uuid)
             case AssistantEntry():
                 if not entry.is_error:
                     self._append(self._reply_item(entry))
@@ -209,7 +209,7 @@ class Projection:
                 self._last_counted = item.uuid
 
     def _user_item(self, entry: UserEntry) -> Item:
-        content = self._once(self._shown(entry.message.content))
+        content = self._once(self._apply_replacements(entry.message.content))
         if entry.is_summary:
             kind = ItemKind.SUMMARY
         elif any(isinstance(block, ToolResult) for block in content):
@@ -229,7 +229,7 @@ class Projection:
             usage=entry.usage,
         )
 
-    def _shown(self, content: tuple[Block, ...]) -> tuple[Block, ...]:
+    def _apply_replacements(self, content: tuple[Block, ...]) -> tuple[Block, ...]:
         """The content with spilled and cleared results replaced by what stands for them."""
         if not self._instead:
             return content
@@ -263,7 +263,7 @@ class Projection:
         self._reduced_after = self._last_counted = None
         self._kept = entry
 
-    def _return_the_kept(self, summary: str) -> None:
+    def _restore_kept_entries(self, summary: str) -> None:
         """After the summary of a boundary stand the entries which it kept."""
         boundary, self._kept = self._kept, None
         if boundary is None or boundary.anchor not in (None, summary):
@@ -295,7 +295,9 @@ class Projection:
             if item.kind is ItemKind.RESULT and any(
                 isinstance(block, ToolResult) and block.tool_use_id in tool_use_ids for block in item.message.content
             ):
-                self._items[number] = replace(item, message=Message(Role.USER, self._shown(item.message.content)))
+                self._items[number] = replace(
+                    item, message=Message(Role.USER, self._apply_replacements(item.message.content))
+                )
                 self._note_reduction()
 
     def _span(self, entry: CollapseEntry) -> set[str]:

@@ -21,8 +21,8 @@ from reverie.models.connection import (
     is_loopback,
     open_http,
     place_of,
-    translated,
-    unstreamed,
+    read_unstreamed_answer,
+    translate_sdk_errors,
     usable_key,
     within,
 )
@@ -73,7 +73,7 @@ class AnthropicModel:
 
         async def call_once() -> int:
             async with self._client() as (sdk, client):
-                with translated(sdk, self._provider, self.timeouts):
+                with translate_sdk_errors(sdk, self._provider, self.timeouts):
                     answer = await client.post(
                         _path("/v1/messages/count_tokens", request),
                         cast_to=object,
@@ -91,7 +91,7 @@ class AnthropicModel:
         taken = {use.id for message in request.messages for use in message.tool_uses}
         assembly = MessageAssembly(request.model, taken)
         async with self._client() as (sdk, client):
-            with translated(sdk, self._provider, self.timeouts):
+            with translate_sdk_errors(sdk, self._provider, self.timeouts):
                 stream = await client.post(
                     _path("/v1/messages", request),
                     cast_to=object,
@@ -135,7 +135,7 @@ async def _wire_events(
     stream: anthropic.AsyncStream[Any], provider: ProviderName
 ) -> AsyncGenerator[dict[str, Any], None]:
     """The events as JSON; a server that answers in one piece gives one event."""
-    if (whole := await unstreamed(stream.response, provider)) is not None:
+    if (whole := await read_unstreamed_answer(stream.response, provider)) is not None:
         yield {"type": "message_start", "message": whole}
         return
     async for wire in stream:

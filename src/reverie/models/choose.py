@@ -66,7 +66,7 @@ def _anthropic(name: str, access: Access) -> AnthropicModel:
         spelt,
         key=access.anthropic_key,
         auth_token=access.anthropic_token,
-        base_url=_checked(access.anthropic_url or ANTHROPIC_URL),
+        base_url=_check_base_url(access.anthropic_url or ANTHROPIC_URL),
         timeouts=access.timeouts,
         retries=access.retries,
     )
@@ -74,11 +74,15 @@ def _anthropic(name: str, access: Access) -> AnthropicModel:
 
 def _openai(name: str, access: Access, base_url: str) -> OpenAIModel:
     return OpenAIModel(
-        name, key=access.openai_key, base_url=_checked(base_url), timeouts=access.timeouts, retries=access.retries
+        name,
+        key=access.openai_key,
+        base_url=_check_base_url(base_url),
+        timeouts=access.timeouts,
+        retries=access.retries,
     )
 
 
-def _checked(base_url: str) -> str:
+def _check_base_url(base_url: str) -> str:
     """The address of a server, or the user's mistake; a password in it is not quoted."""
     try:
         parts = urlsplit(base_url)

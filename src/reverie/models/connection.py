@@ -96,7 +96,7 @@ def is_loopback(base_url: str) -> bool:
 
 
 @contextmanager
-def translated(sdk: ModuleType, provider: ProviderName, timeouts: Timeouts) -> Iterator[None]:
+def translate_sdk_errors(sdk: ModuleType, provider: ProviderName, timeouts: Timeouts) -> Iterator[None]:
     """Turn what the SDK or its HTTP client raises into the `Unavailable` family.
 
     The SDK's exception is not chained: its text may quote what must not be shown.
@@ -135,7 +135,7 @@ def _connection_fault(failure: Exception, provider: ProviderName, timeouts: Time
             return Interrupted(f"the connection to {provider.place} broke before the answer was complete")
 
 
-async def unstreamed(response: httpx2.Response, provider: ProviderName) -> dict[str, Any] | None:
+async def read_unstreamed_answer(response: httpx2.Response, provider: ProviderName) -> dict[str, Any] | None:
     """The answer of a server that does not stream; None from one that does. A failure under status 200 is raised."""
     if "event-stream" in response.headers.get("content-type", "event-stream"):
         return None

@@ -119,7 +119,7 @@ class ProviderName:
 
 def read_failure(status: int | None, body: object, headers: Mapping[str, str]) -> ProviderError:
     """Understand the body of an error, whichever of the usual shapes it has."""
-    detail = _unwrapped(body)
+    detail = _unwrap_error(body)
     code = detail.get("code")
     kind = code if isinstance(code, str) and code in (*_STATUS_OF_KIND, *_TOO_LONG_KINDS) else detail.get("type")
     text = detail.get("message") or detail.get("detail") or body or ""
@@ -171,7 +171,7 @@ def _too_long(said: ProviderError) -> tuple[int | None, int | None] | None:
     return None
 
 
-def _unwrapped(body: object) -> Mapping[str, Any]:
+def _unwrap_error(body: object) -> Mapping[str, Any]:
     if isinstance(body, Mapping):
         inner = body.get("error")
         if isinstance(inner, Mapping):

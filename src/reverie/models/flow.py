@@ -18,7 +18,7 @@ from reverie.errors import ContextTooLong, Unavailable
 from reverie.messages.blocks import JsonObject
 from reverie.messages.message import Message, Usage, assistant, user
 from reverie.messages.rules import conform, may_begin_thinking
-from reverie.models.offline import embedded_answer
+from reverie.models.offline import run_embedded_model
 from reverie.models.ports import Ask, CacheMark, CountsTokens, Event, Finished, Flow, Model, Reply, Request
 from reverie.values import value
 
@@ -129,7 +129,7 @@ async def _reply(ask: Ask, model: Model, parent: Request, timeout_seconds: float
             if isinstance(problem, TimeoutError):
                 raise Unavailable(f"no answer to the {ask.purpose} question within {limit} seconds") from None
             raise
-        return Reply(assistant(await embedded_answer(ask.purpose, ask.embedded)), Usage(), "end_turn", EMBEDDED)
+        return Reply(assistant(await run_embedded_model(ask.purpose, ask.embedded)), Usage(), "end_turn", EMBEDDED)
 
 
 def as_request(ask: Ask, parent: Request, model: str) -> Request:
@@ -145,7 +145,7 @@ def as_request(ask: Ask, parent: Request, model: str) -> Request:
         system=parent.system,
         tools=parent.tools,
         max_tokens=ask.max_tokens,
-        cache_marks=shared_marks(parent, messages),
+        cache_marks=shared_cache_marks(parent, messages),
         output_schema=ask.output_schema,
         purpose=ask.purpose,
         embedded=ask.embedded,
@@ -173,7 +173,7 @@ def _clearing(management: JsonObject | None) -> JsonObject | None:
     return {"edits": kept} if kept else None
 
 
-def shared_marks(parent: Request, messages: Sequence[Message]) -> tuple[CacheMark, ...]:
+def shared_cache_marks(parent: Request, messages: Sequence[Message]) -> tuple[CacheMark, ...]:
     """The parent's breakpoints up to where these messages leave its own, so that what it wrote is read."""
     same = 0
     for ours, theirs in zip(messages, parent.messages, strict=False):

@@ -84,7 +84,7 @@ class MessageAssembly:
         for index, half in self._unparsed.items():
             # A call that a limit cut off must not run; any other goes back to the model as it wrote it.
             if self._stop_reason not in CUT_OFF:
-                yield from self._finished(index, {**half.wire, "input": {INVALID_INPUT: "".join(half.pieces)}})
+                yield from self._finish_block(index, {**half.wire, "input": {INVALID_INPUT: "".join(half.pieces)}})
         yield Finished(
             Reply(
                 message=Message(Role.ASSISTANT, tuple(self._done[index] for index in sorted(self._done))),
@@ -157,9 +157,9 @@ class MessageAssembly:
                 return
             case _:
                 wire = whole_value(wire)
-        yield from self._finished(index, wire)
+        yield from self._finish_block(index, wire)
 
-    def _finished(self, index: int, wire: dict[str, Any]) -> Iterator[Event]:
+    def _finish_block(self, index: int, wire: dict[str, Any]) -> Iterator[Event]:
         block = block_from_wire(wire)
         # Providers refuse empty text when it is sent back to them.
         if block != Text(""):

@@ -26,7 +26,7 @@ LONG_ANSWERS = frozenset({"summary"})
 """Purposes whose embedded answers read the whole conversation, and nothing else."""
 
 
-async def embedded_answer(purpose: str, embedded: Callable[[], str]) -> str:
+async def run_embedded_model(purpose: str, embedded: Callable[[], str]) -> str:
     """The embedded answer to a question; others may go on while a long one is found."""
     return await asyncio.to_thread(embedded) if purpose in LONG_ANSWERS else embedded()
 
@@ -39,7 +39,7 @@ class OfflineModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Answer at once; never fails by itself."""
-        text = REFUSAL if request.embedded is None else await embedded_answer(request.purpose, request.embedded)
+        text = REFUSAL if request.embedded is None else await run_embedded_model(request.purpose, request.embedded)
         blocks = (Text(text),) if text else ()
         for block in blocks:
             for event in announce(block):

@@ -23,8 +23,8 @@ from reverie.models.connection import (
     import_sdk,
     open_http,
     place_of,
-    translated,
-    unstreamed,
+    read_unstreamed_answer,
+    translate_sdk_errors,
     usable_key,
     within,
 )
@@ -77,7 +77,7 @@ class OpenAIModel:
         assembly = ChatAssembly(taken, self.new_id, request.model)
         body = chat_body(request, limit_field=self._limit_field)
         async with self._client() as (sdk, client):
-            with translated(sdk, self._provider, self.timeouts):
+            with translate_sdk_errors(sdk, self._provider, self.timeouts):
                 stream = await self._open(sdk, client, body)
                 request_id = stream.response.headers.get("x-request-id")
                 async with stream, aclosing(_chunks(stream, self._provider)) as chunks:
@@ -95,7 +95,7 @@ class OpenAIModel:
         """Begin the answer; a field that the server names in its refusal and that we can do without is taken out."""
         while True:
             try:
-                with translated(sdk, self._provider, self.timeouts):
+                with translate_sdk_errors(sdk, self._provider, self.timeouts):
                     stream: openai.AsyncStream[Any] = await client.post(
                         "/chat/completions",
                         cast_to=object,
@@ -138,7 +138,7 @@ async def _whole_answer(client: openai.AsyncOpenAI, body: dict[str, Any]) -> dic
 
 async def _chunks(stream: openai.AsyncStream[Any], provider: ProviderName) -> AsyncGenerator[dict[str, Any], None]:
     """The chunks as JSON; a server that answers in one piece gives one chunk."""
-    if (whole := await unstreamed(stream.response, provider)) is not None:
+    if (whole := await read_unstreamed_answer(stream.response, provider)) is not None:
         yield whole
         return
     async for chunk in stream:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from reverie.permissions.need import Act, Need
-from reverie.permissions.real_paths import folded, real, spellings
+from reverie.permissions.real_paths import fold_name, real, spellings
 from reverie.permissions.rule import PermissionRule, RuleKind
 from reverie.permissions.shell.read_only import is_harmless
-from reverie.permissions.shell.script import SimpleCommand, Word, spelled
+from reverie.permissions.shell.script import SimpleCommand, Word, spell_words
 
 if TYPE_CHECKING:
     from pathspec import PathSpec
@@ -42,13 +42,13 @@ def covers_path(rule: PermissionRule, path: Path, kind: RuleKind) -> bool:
     """Whether a rule of a file tool is about this file."""
     if not rule.about:
         return True
-    base, pattern = _anchored(rule)
+    base, pattern = _anchor_pattern(rule)
     if kind is RuleKind.ALLOW:
         target, folder = real(path), real(base)
         return target is not None and folder is not None and _matches(pattern, target, folder)
     return any(
         _matches(pattern, target, folder)
-        or _matches(folded(pattern), Path(folded(str(target))), Path(folded(str(folder))))
+        or _matches(fold_name(pattern), Path(fold_name(str(target))), Path(fold_name(str(folder))))
         for target in spellings(path)
         for folder in spellings(base)
     )
@@ -127,7 +127,7 @@ def _says_assignments(rule: PermissionRule, step: SimpleCommand) -> bool:
 
 def _texts(step: SimpleCommand, kind: RuleKind) -> Iterator[str]:
     """The spellings of a command that count: as written and in plain quotes; for refusals also under other names."""
-    plain = spelled(step.words)
+    plain = spell_words(step.words)
     yield from (step.text, plain)
     if kind is RuleKind.ALLOW:
         return
@@ -157,7 +157,7 @@ def _spots(path: Path) -> tuple[Path, ...]:
     return (path, path / "x") if path.is_dir() else (path,)
 
 
-def _anchored(rule: PermissionRule) -> tuple[Path, str]:
+def _anchor_pattern(rule: PermissionRule) -> tuple[Path, str]:
     """The folder that a path pattern counts from, and the pattern below it as `.gitignore` would write it."""
     about = rule.about
     if about.startswith("//"):

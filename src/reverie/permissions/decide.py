@@ -14,7 +14,14 @@ from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode, Policy
 from reverie.permissions.real_paths import is_protected, is_within, real
 from reverie.permissions.rule import RuleKind
-from reverie.permissions.run import Examined, allowing_rules, examine, first_rule, hidden_from_rules, uncovered
+from reverie.permissions.run import (
+    Examined,
+    allowing_rules,
+    examine,
+    find_uncovered_commands,
+    first_rule,
+    hidden_from_rules,
+)
 from reverie.values import value
 
 _NOTHING = Path("/dev/null")
@@ -41,14 +48,14 @@ class PermissionDecision:
 
 def decide(need: Need, policy: Policy) -> PermissionDecision:
     """Whether a call may run now."""
-    decision = _judged(need, policy)
+    decision = _judge_need(need, policy)
     if decision.verdict is PermissionVerdict.ASK and policy.mode is Mode.DONT_ASK:
         reason = f"{decision.reason} The mode `dontAsk` refuses instead of asking; work without it."
         return replace(decision, verdict=PermissionVerdict.DENY, reason=reason)
     return decision
 
 
-def _judged(need: Need, policy: Policy) -> PermissionDecision:
+def _judge_need(need: Need, policy: Policy) -> PermissionDecision:
     examined = examine(need, policy) if need.act is Act.RUN else None
     for kind, verdict in ((RuleKind.DENY, PermissionVerdict.DENY), (RuleKind.ASK, PermissionVerdict.ASK)):
         rule = _first_rule(need, policy, kind, examined)
@@ -79,7 +86,7 @@ def _judged(need: Need, policy: Policy) -> PermissionDecision:
         case Act.FETCH | Act.OTHER:
             rule = _first_rule(need, policy, RuleKind.ALLOW, None)
             if rule:
-                return _allowed(rule)
+                return _allow_by_rule(rule)
             what = f"requests {need.url}" if need.act is Act.FETCH else f"uses {need.tool}"
             return PermissionDecision(PermissionVerdict.ASK, f"No rule covers a call that {what}.")
 
@@ -95,7 +102,7 @@ def _read(need: Need, policy: Policy) -> PermissionDecision:
         if not may_read(need.tool, path, policy):
             return PermissionDecision(
                 PermissionVerdict.ASK,
-                f"{_shown(path)} is outside the directories of this session ({_folders(policy)}); "
+                f"{_describe_path(path)} is outside the directories of this session ({_folders(policy)}); "
                 "read inside them, or ask the user.",
             )
     return PermissionDecision(PermissionVerdict.ALLOW, "It only reads inside the directories of this session.")
@@ -118,20 +125,20 @@ def _edit(need: Need, policy: Policy) -> PermissionDecision:
         if _steers(path, policy):
             return PermissionDecision(
                 PermissionVerdict.ASK,
-                f"{_shown(path)} controls what programs do later, so changing it asks each time.",
+                f"{_describe_path(path)} controls what programs do later, so changing it asks each time.",
             )
         inside = is_within(path, policy.roots)
         rule = _path_rule(need.tool, path, policy, inside=inside)
         if rule or (inside and policy.mode in (Mode.ACCEPT_EDITS, Mode.AUTO)):
             continue
         if not inside:
-            sentence = f"{_shown(path)} is outside the directories of this session ({_folders(policy)})"
+            sentence = f"{_describe_path(path)} is outside the directories of this session ({_folders(policy)})"
             return PermissionDecision(PermissionVerdict.ASK, f"{sentence}; write inside them, or ask the user.")
-        return PermissionDecision(PermissionVerdict.ASK, f"Changing {_shown(path)} needs approval.")
+        return PermissionDecision(PermissionVerdict.ASK, f"Changing {_describe_path(path)} needs approval.")
     if not need.paths:
         return PermissionDecision(PermissionVerdict.ASK, "The file it would change is unknown.")
     return (
-        _allowed(rule)
+        _allow_by_rule(rule)
         if rule
         else PermissionDecision(PermissionVerdict.ALLOW, f"Edits are accepted in the mode `{policy.mode}`.")
     )
@@ -157,7 +164,7 @@ def _path_rule(tool: str, path: Path, policy: Policy, *, inside: bool = False) -
 
 def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
     if examined.script.problem and (examined.script.is_broken or not examined.blanket):
-        return _refused_in_plan(policy) or PermissionDecision(
+        return _refuse_in_plan(policy) or PermissionDecision(
             PermissionVerdict.ASK,
             f"The command cannot be analysed: {examined.script.problem}. A simpler command may not need approval.",
         )
@@ -167,22 +174,26 @@ def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
             return PermissionDecision(
                 PermissionVerdict.ALLOW, "The command only reads inside the directories of this session."
             )
-        if policy.mode is Mode.PLAN or uncovered(examined, policy, lambda path: may_read("Read", path, policy)):
+        if policy.mode is Mode.PLAN or find_uncovered_commands(
+            examined, policy, lambda path: may_read("Read", path, policy)
+        ):
             return PermissionDecision(
-                PermissionVerdict.ASK, f"The command reads {_shown(outside)}, outside {_folders(policy)}."
+                PermissionVerdict.ASK, f"The command reads {_describe_path(outside)}, outside {_folders(policy)}."
             )
-    refusal = _refused_in_plan(policy)
+    refusal = _refuse_in_plan(policy)
     if refusal is not None:
         return refusal
     for redirect in examined.written:
         answer = _edit(replace(need, tool="Edit", act=Act.EDIT, paths=(redirect,)), policy)
         if answer.verdict is not PermissionVerdict.ALLOW and not (examined.blanket and not _steers(redirect, policy)):
-            return PermissionDecision(PermissionVerdict.ASK, f"The command writes {_shown(redirect)}. {answer.reason}")
-    left = uncovered(examined, policy, lambda path: may_read("Read", path, policy))
+            return PermissionDecision(
+                PermissionVerdict.ASK, f"The command writes {_describe_path(redirect)}. {answer.reason}"
+            )
+    left = find_uncovered_commands(examined, policy, lambda path: may_read("Read", path, policy))
     if not left:
         rules = ", ".join(allowing_rules(examined, policy))
         return (
-            _allowed(rules)
+            _allow_by_rule(rules)
             if rules
             else PermissionDecision(PermissionVerdict.ALLOW, "All parts of the command are read-only.")
         )
@@ -192,7 +203,7 @@ def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
     )
 
 
-def _refused_in_plan(policy: Policy) -> PermissionDecision | None:
+def _refuse_in_plan(policy: Policy) -> PermissionDecision | None:
     return PermissionDecision(PermissionVerdict.DENY, _only_reading(policy)) if policy.mode is Mode.PLAN else None
 
 
@@ -205,7 +216,7 @@ def _is_plan(path: Path, policy: Policy) -> bool:
     return policy.plan_file is not None and real(path) is not None and real(path) == real(policy.plan_file)
 
 
-def _allowed(rule: str) -> PermissionDecision:
+def _allow_by_rule(rule: str) -> PermissionDecision:
     return PermissionDecision(PermissionVerdict.ALLOW, f"The rule {rule} allows this.", rule)
 
 
@@ -213,7 +224,7 @@ def _folders(policy: Policy) -> str:
     return ", ".join(str(root) for root in policy.roots) or "none"
 
 
-def _shown(path: Path) -> str:
+def _describe_path(path: Path) -> str:
     actual = real(path)
     return str(path) if actual is None or actual == path else f"{path} (really {actual})"
 

@@ -56,7 +56,7 @@ def is_within(path: Path, roots: Iterable[Path]) -> bool:
     return any(folder is not None and target.is_relative_to(folder) for folder in folders)
 
 
-def folded(text: str) -> str:
+def fold_name(text: str) -> str:
     """One spelling for what some file systems take for the same name: case, composed letters, invisible characters."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(character for character in plain if unicodedata.category(character) != "Cf")
@@ -71,9 +71,9 @@ def spellings(path: Path) -> tuple[Path, ...]:
 
 def is_protected(path: Path) -> bool:
     """Whether writing here could make other programs, or this one, do something unasked later."""
-    return any(_PROTECTED.search(folded(spelling.as_posix())) for spelling in spellings(path))
+    return any(_PROTECTED.search(fold_name(spelling.as_posix())) for spelling in spellings(path))
 
 
 def is_secret_place(path: Path) -> bool:
     """Whether keys or passwords are usually kept here, so that nobody but the user decides to have it read."""
-    return any(_SECRET.search(folded(spelling.as_posix())) for spelling in spellings(path))
+    return any(_SECRET.search(fold_name(spelling.as_posix())) for spelling in spellings(path))

@@ -16,7 +16,7 @@ from reverie.permissions.shell.git import is_strange_repository
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.read_only import MAX_PLACES, Reads, is_nowhere, program_name, reads_of, step_reads
 from reverie.permissions.shell.script import Script, SimpleCommand, Word
-from reverie.permissions.shell.word_paths import absolute, led_to, named_paths
+from reverie.permissions.shell.word_paths import absolute, paths_of_word, resolve_cd
 from reverie.permissions.shell.wrapped import everything_run, hides_program, inner_step
 from reverie.values import value
 
@@ -55,7 +55,7 @@ def examine(need: Need, policy: Policy) -> Examined:
         if program_name(step) == "cd":
             words = step_reads(step)
             if words is not None:
-                places += led_to(words, places, policy.home)
+                places += resolve_cd(words, places, policy.home)
             if words is None or len(places) > MAX_PLACES:
                 script = replace(script, problem="the directory after `cd` cannot be determined")
                 break
@@ -134,7 +134,7 @@ def allowing_rules(examined: Examined, policy: Policy) -> tuple[str, ...]:
     return tuple(dict.fromkeys(rule for rule in found if rule))
 
 
-def uncovered(examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> list[str]:
+def find_uncovered_commands(examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> list[str]:
     """The simple commands that neither a rule allows nor are known to only read what may be read."""
     if examined.blanket:
         return []
@@ -143,7 +143,7 @@ def uncovered(examined: Examined, policy: Policy, may_read: Callable[[Path], boo
         word = redirect.target
         if word.value is None or word.has_glob:
             left.append(f"{'>' if redirect.writes else '<'} {word.text}")
-        elif not redirect.writes and not all(map(may_read, _located([word], examined))):
+        elif not redirect.writes and not all(map(may_read, _locate_words([word], examined))):
             left.append(f"< {word.text}")
     return left
 
@@ -156,7 +156,7 @@ def _is_covered(step: SimpleCommand, examined: Examined, policy: Policy, may_rea
         return False
     if program_name(step) == "git" and (len(examined.places) > 1 or is_strange_repository(examined.places[0])):
         return False
-    return all(map(may_read, (*examined.places, *_located(words, examined))))
+    return all(map(may_read, (*examined.places, *_locate_words(words, examined))))
 
 
 def _step_rule(step: SimpleCommand, policy: Policy) -> str:
@@ -168,28 +168,28 @@ def _step_rule(step: SimpleCommand, policy: Policy) -> str:
     return _step_rule(inner, policy) if inner is not None else ""
 
 
-def _located(words: list[Word] | tuple[Word, ...], examined: Examined) -> Iterator[Path]:
-    return (path for word in words for place in examined.places for path in named_paths(word, place, examined.home))
+def _locate_words(words: list[Word] | tuple[Word, ...], examined: Examined) -> Iterator[Path]:
+    return (path for word in words for place in examined.places for path in paths_of_word(word, place, examined.home))
 
 
 def _files(rule: PermissionRule, kind: RuleKind, steps: list[SimpleCommand], examined: Examined) -> Iterator[Path]:
     """The files that a rule of a file tool should know of, as far as the text tells."""
     if names_tool(rule, "Read", kind):
         inputs = [redirect.target for redirect in examined.script.redirects if not redirect.writes]
-        yield from _located(inputs, examined)
+        yield from _locate_words(inputs, examined)
         named: dict[Word, None] = {}
         for step in steps:
             words = step_reads(step)
             if words is not None:
-                yield from _located(words, examined)
+                yield from _locate_words(words, examined)
             else:
                 named.update(dict.fromkeys(step.words[1:]))
-        yield from (path for path in _located(list(named), examined) if _is_file(path))
+        yield from (path for path in _locate_words(list(named), examined) if _is_file(path))
     if names_tool(rule, "Edit", kind):
         yield from examined.written
         for step in steps:
             if (step.program or "").rpartition("/")[2] in _WRITERS:
-                yield from _located(step.words[1:], examined)
+                yield from _locate_words(step.words[1:], examined)
 
 
 def _is_file(path: Path) -> bool:

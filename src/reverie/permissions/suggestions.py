@@ -12,7 +12,7 @@ from reverie.permissions.decide import PermissionVerdict, decide, may_read
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
 from reverie.permissions.real_paths import real
-from reverie.permissions.run import examine, uncovered
+from reverie.permissions.run import examine, find_uncovered_commands
 
 _EXACT_CHARS = 120
 """A longer command is not offered as a rule of its own; nobody would read it."""
@@ -85,9 +85,9 @@ def _candidates(need: Need, policy: Policy) -> Iterator[str]:
 
 def _for_command(need: Need, policy: Policy) -> Iterator[str]:
     examined = examine(need, policy)
-    left = uncovered(examined, policy, lambda path: may_read("Read", path, policy))
+    left = find_uncovered_commands(examined, policy, lambda path: may_read("Read", path, policy))
     if len(examined.command) <= _EXACT_CHARS and "\n" not in examined.command:
-        yield f"Bash({_escaped(examined.command)})"
+        yield f"Bash({_escape_stars(examined.command)})"
     steps = [step for step in examined.script.steps if step.text in left]
     if not steps:
         return
@@ -111,7 +111,7 @@ def _prefix_words(program: str, values: Sequence[str | None]) -> int:
     return needed if len(values) >= needed else 0
 
 
-def _escaped(text: str) -> str:
+def _escape_stars(text: str) -> str:
     return text.replace("*", "\\*")
 
 

@@ -17,9 +17,9 @@ from reverie.files.background_tasks import (
     BackgroundTask,
     State,
     Stop,
+    cancel_on_stop_request,
     remove_stop_request,
-    started_task,
-    stopped_when_asked,
+    start_task,
     write_stop_request,
     write_task,
 )
@@ -60,7 +60,7 @@ class Chore:
         A stop that somebody asked for ends the block quietly (`is_stopped`). What the block raises is passed on.
         """
         self.is_stopped = False
-        begun = started_task(self.id, self.kind, self.title, self.now())
+        begun = start_task(self.id, self.kind, self.title, self.now())
         self.task = begun if self.task is None else replace(begun, log=self.task.log, cost_usd=self.task.cost_usd)
         # A request that came too late for the last run is none for this one.
         with suppress(Error):
@@ -68,7 +68,7 @@ class Chore:
         self._write()
         asked = Stop()
         try:
-            async with stopped_when_asked(self.folder, self.id) as asked:
+            async with cancel_on_stop_request(self.folder, self.id) as asked:
                 yield
         except asyncio.CancelledError:
             self._end("killed", "stopped")

@@ -20,7 +20,7 @@ from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
 from reverie.context.session_notes import read_notes_file
 from reverie.errors import Error, UserMistake
-from reverie.extensions.hooks import HookContext, Hooks, declared_hooks
+from reverie.extensions.hooks import HookContext, Hooks, parse_hooks
 from reverie.extensions.plugins.installed import Plugins
 from reverie.extensions.skills import Skill
 from reverie.files import read_small
@@ -246,7 +246,7 @@ def _build_workspace(core: _Core) -> _Workspace:
     plugins = read_plugins(options)
     hook_facts = partial(_hook_facts, core, desk, permits)
     hooks = Hooks(
-        declared_hooks(settings.hooks, plugins.plugins) if core.enabled.hooks else (),
+        parse_hooks(settings.hooks, plugins.plugins) if core.enabled.hooks else (),
         limits=settings.hook,
         around=HookContext(options.project, environment_for_others(options), env_file=env_file),
         facts=hook_facts,

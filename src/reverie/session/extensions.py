@@ -87,7 +87,7 @@ class Extensions:
 
     def at_boundary(self) -> Sequence[JoinedAttachment]:
         """What arrived since the last request."""
-        said = self.hooks.arrived()
+        said = self.hooks.take_background_results()
         for message in said.messages:
             self.emit(Notice(message, "warning"))
         heard = [JoinedAttachment("async_hook_response", reminder(text)) for text in said.context]

@@ -66,7 +66,7 @@ class McpTools:
         """Wait for servers that are nearly there; never longer than was agreed on since they were started."""
         left = self._started + self.wait_seconds - time.monotonic()
         if left > 0:
-            await self.connections.settled(left)
+            await self.connections.wait_until_settled(left)
 
     def at_boundary(self) -> Sequence[JoinedAttachment]:
         """Bring tools and system text up to date before a request; the names of tools that wait, where they are new."""

@@ -36,7 +36,7 @@ from reverie.session.loop import Loop
 from reverie.session.subagents.fork import run_fork
 from reverie.settings import Settings
 from reverie.tools.desk import Desk
-from reverie.tools.edit import Edit, replaced
+from reverie.tools.edit import Edit, replace_text
 from reverie.tools.registry import Registry
 from reverie.tools.schema import flag, text
 from reverie.tools.tool import ToolAnswer, ToolMistake
@@ -153,7 +153,7 @@ class DraftEdit(Edit):
 
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         old, new = text(given, "old_string"), text(given, "new_string")
-        after = replaced(self.text, old, new, everywhere=flag(given, "replace_all"))
+        after = replace_text(self.text, old, new, everywhere=flag(given, "replace_all"))
         if not keeps_frame(after, self._frame):
             raise ToolMistake("Every heading and the italic line under it must stay as they are, in their order.")
         self.text, self.is_changed = after, True

@@ -25,10 +25,10 @@ from reverie.extensions.instructions import (
     Where,
     compact_instructions,
     load,
-    nested,
+    load_nested,
+    load_waiting,
+    mark_as_read,
     render_nested,
-    taken_as_read,
-    wanted_again,
 )
 from reverie.files import read_small, write_atomic, write_folder
 from reverie.files.git import ask_git
@@ -154,12 +154,12 @@ class OpeningPrompt:
         }
         if paths:
             # What stands in the conversation since before a resume, or outlived a compaction, is not told again.
-            self._loaded = taken_as_read(self._instructions(LoadReason.SESSION_START), self._standing())
+            self._loaded = mark_as_read(self._instructions(LoadReason.SESSION_START), self._standing())
         for path in sorted(paths):
             before = self._instructions(LoadReason.SESSION_START)
             more = self._nested(before, path)
             joined += self._told(more)
-            self._loaded = before.joined(more)
+            self._loaded = before.with_more(more)
         return joined
 
     def _told(self, more: Loaded) -> Sequence[JoinedAttachment]:
@@ -235,13 +235,13 @@ class OpeningPrompt:
         if before is None or with_answers(before.where, before.waiting, self.hooks.answers) == before.where:
             return ()
         trust = self.hooks.answers
-        more = read_loaded(before.where, trust, lambda where: wanted_again(replace(before, where=where)))
-        self._loaded = replace(before, waiting=()).joined(more)
+        more = read_loaded(before.where, trust, lambda where: load_waiting(replace(before, where=where)))
+        self._loaded = replace(before, waiting=()).with_more(more)
         return self._told(more)
 
     def _nested(self, before: Loaded, touched: Path) -> Loaded:
         def reading(where: Where) -> Loaded:
-            return nested(replace(before, where=where), touched)
+            return load_nested(replace(before, where=where), touched)
 
         return read_loaded(before.where, self.hooks.answers, reading)
 

@@ -16,7 +16,7 @@ from reverie.context.conversation import Conversation
 from reverie.context.restore import InvokedSkill, RestoredAttachment
 from reverie.errors import UserMistake
 from reverie.extensions.hooks import Hooks, parse_declaration
-from reverie.extensions.skills import Skill, Skills, announced, list_nested, listing, read_invocation
+from reverie.extensions.skills import Skill, Skills, list_nested, listing, read_invocation, skills_in_play
 from reverie.files.globs import matches_below
 from reverie.files.places import Places
 from reverie.files.trust import TrustPart
@@ -142,12 +142,12 @@ class SkillInvoker:
         for path in sorted(paths):
             if path.is_relative_to(self.directory):
                 self._touched.add(path.relative_to(self.directory).as_posix())
-                self.skills = self.skills.joined(list_nested(path, places=self.places, directory=self.directory))
+                self.skills = self.skills.with_more(list_nested(path, places=self.places, directory=self.directory))
         return [*joined, *self._unannounced()]
 
     def renew(self, skills: Skills) -> None:
         """Take these skills, and those that were found on the way; new ones are announced at the next boundary."""
-        self.skills = skills.joined(self.skills)
+        self.skills = skills.with_more(self.skills)
         self._pending += self._unannounced()
 
     def turn_ended(self) -> None:
@@ -168,7 +168,7 @@ class SkillInvoker:
         return f"{_INTRODUCTION}\n{text}" if text else ""
 
     def _in_play(self) -> tuple[Skill, ...]:
-        return announced(
+        return skills_in_play(
             self.skills.skills,
             self._touched,
             covers=lambda patterns, name: any(matches_below(pattern, name) for pattern in patterns),

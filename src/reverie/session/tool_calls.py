@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reverie.errors import Error, UserMistake
-from reverie.extensions.hooks.verdict import HookVerdict, merged
+from reverie.extensions.hooks.verdict import HookVerdict, merge_verdicts
 from reverie.messages.blocks import Json, JsonObject, Text, ToolUse
 from reverie.messages.codec import encode_json
 from reverie.messages.reminder import forges_reminder, reminder
@@ -414,8 +414,8 @@ async def announce_changes(was: Before, desk: Desk, hooks: FiresHooks) -> tuple[
             if verdict.blocked is not None:
                 desk.tasks = was.tasks
                 reason = verdict.blocked or "A hook refused this change."
-                return f"The list stays as it was ({facts['task_subject']}): {reason}", merged(said)
-    return "", merged(said)
+                return f"The list stays as it was ({facts['task_subject']}): {reason}", merge_verdicts(said)
+    return "", merge_verdicts(said)
 
 
 def _task_events(was: tuple[Task, ...], now: tuple[Task, ...]) -> list[tuple[str, JsonObject]]:

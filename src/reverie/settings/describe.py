@@ -18,7 +18,7 @@ from reverie.settings.environment import OTHER_NAMES
 from reverie.settings.schema import Form, Key, KeyPath, keys
 from reverie.settings.session import Declaration
 from reverie.settings.tree import Settings
-from reverie.settings.values import expected
+from reverie.settings.values import describe_expected
 
 
 def meaning(key: Key) -> str:
@@ -80,7 +80,7 @@ def _section(group: list[Key]) -> Iterator[str]:
     for key in group:
         guard = "" if key.guard is Guard.ANY else f" *{key.guard.value.capitalize()}.*"
         variable = f"<br>`{key.variable}`" if key.variable else ""
-        yield f"| `{key.name}`{variable} | {expected(key)} | {_default(key)} | {meaning(key)}{guard} |"
+        yield f"| `{key.name}`{variable} | {describe_expected(key)} | {_default(key)} | {meaning(key)}{guard} |"
 
 
 def _default(key: Key) -> str:
@@ -145,9 +145,9 @@ _QUERY_VALUE = re.compile(r"([?&][^=&#\s]*(?:key|token|secret|password|sig)[^=&#
 def as_json(value: object) -> object:
     """A value of the tree as JSON may hold it."""
     if isinstance(value, str):
-        return _masked_text(value)
+        return _mask_text(value)
     if isinstance(value, Declaration):
-        declared = _masked(json.loads(value.text))
+        declared = _mask_secrets(json.loads(value.text))
         return {"source": value.source, "place": value.place, "committed": value.committed, "value": declared}
     if isinstance(value, tuple):
         return [as_json(item) for item in value]
@@ -167,18 +167,18 @@ def as_text(value: object) -> str:
     return json.dumps(as_json(value), ensure_ascii=False)
 
 
-def _masked(value: object, *, secret: bool = False) -> object:
+def _mask_secrets(value: object, *, secret: bool = False) -> object:
     if isinstance(value, Mapping):
         return {
-            name: _masked(inner, secret=secret or name in _SECRET_TABLES or bool(_SECRET_NAME.search(name)))
+            name: _mask_secrets(inner, secret=secret or name in _SECRET_TABLES or bool(_SECRET_NAME.search(name)))
             for name, inner in value.items()
         }
     if isinstance(value, list):
-        return [_masked(item, secret=secret) for item in value]
+        return [_mask_secrets(item, secret=secret) for item in value]
     if secret:
         return MASK
-    return _masked_text(value) if isinstance(value, str) else value
+    return _mask_text(value) if isinstance(value, str) else value
 
 
-def _masked_text(text: str) -> str:
+def _mask_text(text: str) -> str:
     return _QUERY_VALUE.sub(rf"\1{MASK}", _USER_INFO.sub(f"{MASK}@", text))

@@ -36,7 +36,7 @@ class UnreadableDocument:
     sentence: str
 
 
-def decoded(data: bytes, name: str) -> str | UnreadableDocument:
+def decode_document(data: bytes, name: str) -> str | UnreadableDocument:
     """The text of a file; a byte order mark is passed over."""
     try:
         return data.decode("utf-8-sig")

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from reverie.errors import UserMistake
 from reverie.settings.bounds import Guard
-from reverie.settings.schema import ANY_NAME, Form, Key, KeyPath, dotted, find, is_group, keys
+from reverie.settings.schema import ANY_NAME, Form, Key, KeyPath, find, format_key_path, is_group, keys
 from reverie.settings.session import Declaration, ModelProfile
 from reverie.settings.tree import Settings
 from reverie.settings.values import ValueMismatch, parse, read
@@ -107,11 +107,13 @@ def givens_of(table: Mapping[str, object], place: Callable[[KeyPath], str]) -> t
             if find(inner) is not None or advice_on_removed(inner) is not None:
                 givens.append(Given(inner, said, place(inner)))
             elif not is_group(inner):
-                problems.append(f"{place(inner)}: {unknown(dotted(inner))}")
+                problems.append(f"{place(inner)}: {unknown(format_key_path(inner))}")
             elif isinstance(said, Mapping):
                 walk(said, inner)
             else:
-                problems.append(f"{place(inner)}: `{dotted(inner)}` is a group of settings; write it as a table")
+                problems.append(
+                    f"{place(inner)}: `{format_key_path(inner)}` is a group of settings; write it as a table"
+                )
 
     walk(table, ())
     return givens, problems
@@ -134,7 +136,9 @@ REMOVED: Mapping[str, str] = {
 
 def advice_on_removed(path: KeyPath) -> str | None:
     """What to do instead of setting a key that was removed; None for every other path."""
-    return next((REMOVED[name] for end in range(1, len(path) + 1) if (name := dotted(path[:end])) in REMOVED), None)
+    return next(
+        (REMOVED[name] for end in range(1, len(path) + 1) if (name := format_key_path(path[:end])) in REMOVED), None
+    )
 
 
 def unknown(key: str) -> str:
@@ -181,7 +185,7 @@ def merge(
     origins: dict[KeyPath, list[Origin]] = {}
     for layer in sorted(layers, key=lambda layer: RANK[layer.source]):
         for given in layer.givens:
-            key, name = find(given.path), dotted(given.path)
+            key, name = find(given.path), format_key_path(given.path)
             if key is None:
                 sentence = f"`{name}` was removed and is ignored: {advice_on_removed(given.path)}"
                 cautions.append(Caution(name, given.place, sentence))
@@ -191,7 +195,7 @@ def merge(
                 mistakes.append(f"{given.place}: `{name}` {value.sentence}")
                 continue
             if key.form is Form.DECLARATION:
-                value = _declared(value, given, layer)
+                value = _make_declaration(value, given, layer)
             refusal = _refusal(key, value, layer, origins.get(given.path, []))
             is_agreed = refusal is not None and refusal.waits and accepts(name, value)
             if refusal is not None and not is_agreed:
@@ -205,14 +209,16 @@ def merge(
                 continue
             origin = Origin(layer.source, given.place, value, layer.committed, is_agreed)
             origins.setdefault(given.path, []).append(origin)
-    settings = assembled({path: _joined(path, said) for path, said in origins.items()})
+    settings = build_settings({path: _combine_origins(path, said) for path, said in origins.items()})
     mistakes += _out_of_order(settings, origins)
     if mistakes:
         raise UserMistake("\n".join(mistakes))
-    return MergedSettings(settings, {dotted(path): tuple(said) for path, said in origins.items()}, tuple(cautions))
+    return MergedSettings(
+        settings, {format_key_path(path): tuple(said) for path, said in origins.items()}, tuple(cautions)
+    )
 
 
-def _declared(text: object, given: Given, layer: Layer) -> Declaration:
+def _make_declaration(text: object, given: Given, layer: Layer) -> Declaration:
     return Declaration(source=layer.source.value, place=given.place, committed=layer.committed, text=str(text))
 
 
@@ -249,7 +255,7 @@ def _raises(value: Any, limit: Any) -> bool:
     return limit is not None and (value is None or value > limit)
 
 
-def _joined(path: KeyPath, said: Sequence[Origin]) -> object:
+def _combine_origins(path: KeyPath, said: Sequence[Origin]) -> object:
     key = find(path)
     assert key is not None
     if key.form is Form.DECLARATION:
@@ -290,7 +296,7 @@ def _out_of_order(settings: Settings, origins: Mapping[KeyPath, Sequence[Origin]
 # A table whose names the user chooses is a tuple in the tree: of profiles for `models`, of pairs elsewhere.
 
 
-def assembled(values: Mapping[KeyPath, object]) -> Settings:
+def build_settings(values: Mapping[KeyPath, object]) -> Settings:
     """The defaults with these values in them."""
     tree: dict[str, Any] = {}
     for path, new in values.items():
@@ -324,7 +330,7 @@ def value_of(settings: Settings, path: KeyPath) -> object:
     here: object = settings
     for name in path:
         if isinstance(here, tuple):
-            here = _named(here, name)
+            here = _get_by_name(here, name)
         else:
             here = getattr(here, name)
     return here
@@ -344,7 +350,7 @@ def present_paths(settings: Settings) -> Iterator[tuple[Key, KeyPath]]:
             yield key, (*key.path[:star], name, *key.path[star + 1 :])
 
 
-def _named(table: tuple[object, ...], name: str) -> object:
+def _get_by_name(table: tuple[object, ...], name: str) -> object:
     for entry in table:
         if isinstance(entry, ModelProfile) and entry.name == name:
             return entry

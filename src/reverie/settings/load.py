@@ -22,7 +22,7 @@ from reverie.settings import Settings
 from reverie.settings.documents import (
     SettingsDocument,
     UnreadableDocument,
-    decoded,
+    decode_document,
     givens_of_vendor,
     parse_json,
     parse_toml,
@@ -163,7 +163,7 @@ def load(
             layers.append(Layer(source, givens, source in (SettingsSource.PROJECT, SettingsSource.LOCAL), is_local))
     merged = MergedSettings(Settings(), {}, ())
     if problems or any(layer.givens for layer in layers):
-        accepts = _agreed_to(places, project) if trusted is None else lambda _key, _value: bool(trusted)
+        accepts = _read_answers_lazily(places, project) if trusted is None else lambda _key, _value: bool(trusted)
         merged = merge(layers, accepts=accepts, faults=_directory_fault(user_home), problems=problems)
     misspelt = near_misses(environ, used=_secret_variables(merged.settings))
     return Configuration(
@@ -195,7 +195,7 @@ def _directory_fault(user_home: Path) -> Faults:
     return fault
 
 
-def _agreed_to(places: Places, project: Path) -> Accepts:
+def _read_answers_lazily(places: Places, project: Path) -> Accepts:
     """The user's answers, read when the first question comes up. Hooks are asked about separately."""
 
     @cache
@@ -297,7 +297,7 @@ def _read_document(path: Path) -> SettingsDocument | UnreadableDocument | None:
         return None
     except OSError as error:
         return UnreadableDocument(f"{path}: cannot be read: {error.strerror}")
-    text = decoded(data, str(path))
+    text = decode_document(data, str(path))
     if isinstance(text, UnreadableDocument):
         return text
     return parse_json(text, str(path)) if path.suffix == ".json" else parse_toml(text, str(path))

@@ -101,10 +101,10 @@ class _TomlScanner(_Scanner):
         return self.lines
 
     def key(self) -> tuple[str, ...]:
-        parts = [_unquoted(self.skip(_NAME))]
+        parts = [_strip_quotes(self.skip(_NAME))]
         while _DOT.match(self.text, self.position):
             self.skip(_DOT)
-            parts.append(_unquoted(self.skip(_NAME)))
+            parts.append(_strip_quotes(self.skip(_NAME)))
         return tuple(parts)
 
     def _header(self, counts: dict[Place, int]) -> Place:
@@ -184,7 +184,7 @@ class _JsonScanner(_Scanner):
         self._value((*place, name))
 
 
-def _unquoted(name: str) -> str:
+def _strip_quotes(name: str) -> str:
     if name[0] not in "\"'":
         return name
     import tomllib

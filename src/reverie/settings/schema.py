@@ -54,7 +54,7 @@ class Key:
 
     @property
     def name(self) -> str:
-        return dotted(self.path)
+        return format_key_path(self.path)
 
     @property
     def variable(self) -> str | None:
@@ -86,7 +86,7 @@ def is_group(path: KeyPath) -> bool:
     return _pattern(path) in groups()
 
 
-def dotted(path: KeyPath) -> str:
+def format_key_path(path: KeyPath) -> str:
     """A path as one writes it in a settings file."""
     return ".".join(part if part.replace("-", "_").isidentifier() or part == ANY_NAME else f'"{part}"' for part in path)
 
@@ -105,7 +105,7 @@ def _keys_of(owner: type, example: object, path: KeyPath, guard: Guard) -> Itera
 
 
 def _keys_at(path: KeyPath, owner: type, field: str, hint: object, default: object, guard: Guard) -> Iterator[Key]:
-    hint, marks = _unmarked(hint)
+    hint, marks = _split_annotation(hint)
     guard = next((mark for mark in marks if isinstance(mark, Guard)), guard)
     if isinstance(hint, type) and is_dataclass(hint):
         yield from _keys_of(hint, default, path, guard)
@@ -129,11 +129,11 @@ def _key(
     if get_origin(hint) in (Union, types.UnionType):
         optional = True
         (some,) = (part for part in get_args(hint) if part is not type(None))
-        hint, inner = _unmarked(some)
+        hint, inner = _split_annotation(some)
         marks += inner
     form, item = Form.ONE, hint
     if get_origin(hint) is tuple:
-        item, inner = _unmarked(_item(hint))
+        item, inner = _split_annotation(_item(hint))
         marks += inner
         form = Form.DECLARATION if item is Declaration else Form.LIST
     choices = get_args(item) if get_origin(item) is Literal else ()
@@ -157,7 +157,7 @@ def _item(hint: object) -> object:
     return get_args(hint)[0] if get_origin(hint) is tuple else None
 
 
-def _unmarked(hint: object) -> tuple[object, tuple[object, ...]]:
+def _split_annotation(hint: object) -> tuple[object, tuple[object, ...]]:
     if get_origin(hint) is Annotated:
         plain, *marks = get_args(hint)
         return plain, tuple(marks)

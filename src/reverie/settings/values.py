@@ -38,18 +38,18 @@ def parse(key: Key, text: str) -> object | ValueMismatch:
         return _from_json(key, text)
     if key.form is Form.LIST:
         return read(key, [part.strip() for part in text.split(",") if part.strip()])
-    return read(key, _typed(key.base, text.strip() if key.base is not str else text))
+    return read(key, _convert_text(key.base, text.strip() if key.base is not str else text))
 
 
-def expected(key: Key) -> str:
+def describe_expected(key: Key) -> str:
     """What a key takes, in words."""
     if key.form is Form.DECLARATION:
         return "a table"
-    words = _expected_one(key)
+    words = _describe_expected_item(key)
     return f"a list, each item {words}" if key.form is Form.LIST else words
 
 
-def _expected_one(key: Key) -> str:
+def _describe_expected_item(key: Key) -> str:
     if key.choices:
         return "one of " + ", ".join(f"`{choice}`" for choice in key.choices)
     if key.pattern is not None:
@@ -75,7 +75,7 @@ def _one(key: Key, raw: object) -> object | ValueMismatch:
         return _mismatch(key, raw)
     if key.pattern is not None and not _matches(key.pattern.expression, str(value)):
         # The text is not repeated: somebody may have pasted a key where its variable's name belongs.
-        return ValueMismatch(f"takes {expected(key)}")
+        return ValueMismatch(f"takes {describe_expected(key)}")
     return value
 
 
@@ -97,7 +97,7 @@ def _matches(expression: str, text: str) -> bool:
     return re.fullmatch(expression, text) is not None
 
 
-def _typed(base: type, text: str) -> object:
+def _convert_text(base: type, text: str) -> object:
     """The value that a text stands for, or the text itself where it stands for none."""
     if base is bool:
         low = text.lower()
@@ -116,14 +116,14 @@ def _from_json(key: Key, text: str) -> object | ValueMismatch:
     try:
         return read(key, json.loads(text))
     except ValueError:
-        return ValueMismatch(f"takes {expected(key)}; this is not valid JSON")
+        return ValueMismatch(f"takes {describe_expected(key)}; this is not valid JSON")
 
 
 def _declaration(raw: object) -> object | ValueMismatch:
     import json
 
     if not isinstance(raw, Mapping):
-        return ValueMismatch(f"takes a table, not {_found(raw)}")
+        return ValueMismatch(f"takes a table, not {_describe_value(raw)}")
     try:
         return json.dumps(raw, ensure_ascii=False)
     except (TypeError, ValueError):
@@ -131,10 +131,10 @@ def _declaration(raw: object) -> object | ValueMismatch:
 
 
 def _mismatch(key: Key, raw: object) -> ValueMismatch:
-    return ValueMismatch(f"takes {expected(key)}, not {_found(raw)}")
+    return ValueMismatch(f"takes {describe_expected(key)}, not {_describe_value(raw)}")
 
 
-def _found(raw: object) -> str:
+def _describe_value(raw: object) -> str:
     if isinstance(raw, Mapping):
         return "a table"
     if isinstance(raw, list | tuple):

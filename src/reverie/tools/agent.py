@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import flag, text
 from reverie.tools.tool import ToolAnswer
@@ -45,7 +45,7 @@ class AgentTool:
     def __init__(self, start_agent: StartAgent, roles: str = "") -> None:
         """`roles` are lines on agent types for the description, where no attachment tells them."""
         self._employ = start_agent
-        spec = described(
+        spec = make_tool_spec(
             NAME,
             "agent",
             {

@@ -15,7 +15,7 @@ from reverie.errors import Error
 from reverie.files import is_inside
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import flag, number, text
 from reverie.tools.shell_output import LONGEST_CHARACTER_BYTES, plain
@@ -42,7 +42,7 @@ class Bash:
     def __init__(self, shells: Shells, is_read_only: ReadOnly = never_concurrent) -> None:
         self._shells = shells
         self._is_read_only = is_read_only
-        self.spec = described(
+        self.spec = make_tool_spec(
             "Bash",
             "bash",
             {
@@ -91,14 +91,14 @@ class Bash:
         except (OSError, ValueError) as error:
             raise ToolMistake(f"The command could not be started: {error}") from error
         if in_background:
-            return _left_running(shell)
+            return _answer_for_background(shell)
         timeout_seconds = number(given, "timeout", DEFAULT_TIMEOUT_MS) / 1000
         if not await self._shells.wait(shell, timeout_seconds):
             notes.append(
                 f"(ended after {timeout_seconds:g} seconds with everything it had started; for a longer one set "
                 "`timeout`, or `run_in_background`)"
             )
-        notes += _moved(shell, desk)
+        notes += _follow_directory(shell, desk)
         return await asyncio.to_thread(_answer, shell, notes, desk)
 
 
@@ -107,7 +107,7 @@ class BashOutput:
 
     def __init__(self, shells: Shells) -> None:
         self._shells = shells
-        self.spec = described(
+        self.spec = make_tool_spec(
             "BashOutput",
             "bash_output",
             {"bash_id": field("string", "The id that Bash gave.", minLength=1)},
@@ -115,14 +115,14 @@ class BashOutput:
         )
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        shell = _named(self._shells, text(given, "bash_id"))
+        shell = _get_shell(self._shells, text(given, "bash_id"))
         return Need("BashOutput", Act.NONE, summary=f"Output of {shell.id}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        shell = _named(self._shells, text(given, "bash_id"))
+        shell = _get_shell(self._shells, text(given, "bash_id"))
         data, shell.told_bytes = shell.output.read_from(shell.told_bytes)
         printed = plain(data).rstrip("\n")
         left = shell.output.kept_bytes - shell.told_bytes
@@ -140,7 +140,7 @@ class KillShell:
 
     def __init__(self, shells: Shells) -> None:
         self._shells = shells
-        self.spec = described(
+        self.spec = make_tool_spec(
             "KillShell",
             "kill_shell",
             {"shell_id": field("string", "The id that Bash gave.", minLength=1)},
@@ -148,21 +148,21 @@ class KillShell:
         )
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        shell = _named(self._shells, text(given, "shell_id"))
+        shell = _get_shell(self._shells, text(given, "shell_id"))
         return Need("KillShell", Act.NONE, summary=f"End {shell.id}: {shell.command[:80]}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        shell = _named(self._shells, text(given, "shell_id"))
+        shell = _get_shell(self._shells, text(given, "shell_id"))
         if not shell.is_running:
             return ToolAnswer(f"{shell.id} had already ended ({_state(shell)}).")
         await self._shells.end(shell)
         return ToolAnswer(f"Ended {shell.id} ({shell.command}). Its output is in {shell.output.path}.")
 
 
-def _named(shells: Shells, name: str) -> Shell:
+def _get_shell(shells: Shells, name: str) -> Shell:
     shell = shells.find(name)
     if shell is None:
         known = ", ".join(each.id for each in shells.background) or "none"
@@ -170,7 +170,7 @@ def _named(shells: Shells, name: str) -> Shell:
     return shell
 
 
-def _left_running(shell: Shell) -> ToolAnswer:
+def _answer_for_background(shell: Shell) -> ToolAnswer:
     return ToolAnswer(
         f"Running in the background as {shell.id}. BashOutput shows what it prints, KillShell ends it. "
         f"All output goes to {shell.output.path}.",
@@ -186,7 +186,7 @@ def _state(shell: Shell) -> str:
     return f"{shell.id} has ended with exit code {shell.exit_code}"
 
 
-def _moved(shell: Shell, desk: Desk) -> list[str]:
+def _follow_directory(shell: Shell, desk: Desk) -> list[str]:
     """Follow the command to where it went, unless that is outside; says so when the agent is set back."""
     there = shell.read_directory()
     if there is None or _same(there, desk.directory):

@@ -7,7 +7,7 @@ from reverie.messages.blocks import Json
 from reverie.messages.entries import ToolSpec
 
 
-def described(name: str, prompt: str, fields: dict[str, Json], *, required: tuple[str, ...] = ()) -> ToolSpec:
+def make_tool_spec(name: str, prompt: str, fields: dict[str, Json], *, required: tuple[str, ...] = ()) -> ToolSpec:
     """The spec of a tool whose description is the file `prompts/<prompt>.md`."""
     schema: dict[str, Json] = {
         "type": "object",

@@ -1,6 +1,6 @@
 """`Desk`: state that the tools of one agent share: working directory, files read, to-do list.
 
-A child agent works at a copy (`cloned`), so that what it reads and where it goes stays its own.
+A child agent works at a copy (`copy`), so that what it reads and where it goes stays its own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _unheard(_: str) -> None:
     return
 
 
-def _unnoted(_path: Path, _after: bytes | None) -> None:
+def _note_nothing(_path: Path, _after: bytes | None) -> None:
     return
 
 
@@ -91,7 +91,7 @@ class Desk:
     """Where the result of a call goes that is too large to be shown; may raise `Error`."""
     is_closed: Callable[[Path], bool] = _open
     """Whether a search must not show what is in a file."""
-    changing: Callable[[Path, bytes | None], None] = _unnoted
+    changing: Callable[[Path, bytes | None], None] = _note_nothing
     """Hears of a file before it is changed, and what it is to hold; None removes it."""
     memories: MemoryWriter | None = None
     """None where memory is off."""
@@ -105,6 +105,6 @@ class Desk:
         """A path as the model wrote it, absolute, with `~` and relative names resolved from where the agent stands."""
         return self.directory / Path(path).expanduser()
 
-    def cloned(self) -> Desk:
+    def copy(self) -> Desk:
         """The same for a child agent: what it does to its desk stays there."""
-        return replace(self, seen=self.seen.cloned(), leads={}, progress=_unheard)
+        return replace(self, seen=self.seen.copy(), leads={}, progress=_unheard)

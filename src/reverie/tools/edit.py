@@ -12,10 +12,10 @@ from pathlib import Path
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
-from reverie.tools.lines import cut, decode, encode, numbered, shown, split, unified_diff
-from reverie.tools.reach import FileContent, judged, read_content, shortened, write_content
+from reverie.tools.lines import cut, decode, encode, number_lines, replace_invalid_bytes, split, unified_diff
+from reverie.tools.reach import FileContent, paths_to_judge, read_content, shorten_path, write_content
 from reverie.tools.schema import flag, text
 from reverie.tools.tool import ToolAnswer, ToolMistake
 
@@ -32,7 +32,7 @@ class Edit:
     """Changes files."""
 
     def __init__(self) -> None:
-        self.spec = described(
+        self.spec = make_tool_spec(
             "Edit",
             "edit",
             {
@@ -46,9 +46,9 @@ class Edit:
 
     def need(self, given: JsonObject, desk: Desk) -> Need:
         path = text(given, "file_path")
-        judged(path, desk)
+        paths_to_judge(path, desk)
         before = decode(read_current(path, desk).data)
-        return need_of_change("Edit", path, desk, before, _edited(before, given))
+        return need_of_change("Edit", path, desk, before, _apply_edit(before, given))
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
@@ -57,7 +57,7 @@ class Edit:
         path = text(given, "file_path")
         content = read_current(path, desk)
         before = decode(content.data)
-        after = _edited(before, given)
+        after = _apply_edit(before, given)
         was_whole = (seen := desk.seen.get(content.path)) is not None and seen.is_whole
         real = write_content(path, desk, encode(after), is_new=False)
         if not was_whole:
@@ -66,7 +66,7 @@ class Edit:
         return ToolAnswer(f"Changed {real}. It now reads there:\n{_snippet(before, after)}", details=details)
 
 
-def replaced(content: str, old: str, new: str, *, everywhere: bool = False) -> str:
+def replace_text(content: str, old: str, new: str, *, everywhere: bool = False) -> str:
     """The content with one piece replaced. Raises `ToolMistake` when it is not there, or more than once."""
     old, new = _plain(old), _plain(new)
     if old == new:
@@ -74,7 +74,7 @@ def replaced(content: str, old: str, new: str, *, everywhere: bool = False) -> s
     pattern = re.compile(r"\r?\n".join(map(re.escape, old.split("\n"))))
     found = list(pattern.finditer(content))
     if not found:
-        raise ToolMistake(_not_found(content, old))
+        raise ToolMistake(_explain_no_match(content, old))
     if len(found) > 1 and not everywhere:
         places = ", ".join(str(content.count("\n", 0, match.start()) + 1) for match in found[:20])
         raise ToolMistake(
@@ -85,9 +85,9 @@ def replaced(content: str, old: str, new: str, *, everywhere: bool = False) -> s
     return pattern.sub(lambda match: new.replace("\n", _newline(match[0], newline)), content)
 
 
-def _edited(content: str, given: JsonObject) -> str:
+def _apply_edit(content: str, given: JsonObject) -> str:
     old, new = text(given, "old_string"), text(given, "new_string")
-    return replaced(content, old, new, everywhere=flag(given, "replace_all"))
+    return replace_text(content, old, new, everywhere=flag(given, "replace_all"))
 
 
 def _plain(piece: str) -> str:
@@ -102,7 +102,7 @@ def _newline(content: str, default: str = "\n") -> str:
     return "\r\n" if windows * 2 > all_ends else "\n"
 
 
-def _not_found(content: str, old: str) -> str:
+def _explain_no_match(content: str, old: str) -> str:
     said = "`old_string` does not stand in the file exactly like this."
     if _LINE_NUMBERS.search(old) and _LINE_NUMBERS.sub("", old) in _plain(content):
         return f"{said} It holds the line numbers that Read puts in front; leave them out."
@@ -110,14 +110,14 @@ def _not_found(content: str, old: str) -> str:
     wanted = split(old)
     place = _alike_but_for_blanks(lines, wanted)
     if place is not None:
-        near = numbered([cut(line) for line in lines[place : place + len(wanted)]], place + 1)
-        return f"{said} These lines differ from it only in white space:\n{shown(near)}"
+        near = number_lines([cut(line) for line in lines[place : place + len(wanted)]], place + 1)
+        return f"{said} These lines differ from it only in white space:\n{replace_invalid_bytes(near)}"
     place = _most_alike(lines, wanted)
     if place is None:
         return f"{said} Nothing in the file is like it; Read the file again."
     first = max(0, place - 2)
-    near = numbered([cut(line) for line in lines[first : place + max(3, min(len(wanted), 12))]], first + 1)
-    return f"{said} Most alike is this:\n{shown(near)}"
+    near = number_lines([cut(line) for line in lines[first : place + max(3, min(len(wanted), 12))]], first + 1)
+    return f"{said} Most alike is this:\n{replace_invalid_bytes(near)}"
 
 
 def _alike_but_for_blanks(lines: list[str], wanted: list[str]) -> int | None:
@@ -151,7 +151,9 @@ def _snippet(before: str, after: str) -> str:
         same_tail += 1
     start = max(0, first - SNIPPET_LINES)
     end = min(len(new), len(new) - same_tail + SNIPPET_LINES, start + LONGEST_SNIPPET_LINES)
-    return shown(numbered([cut(line) for line in new[start:end]], start + 1)) or "(the file is empty)"
+    return (
+        replace_invalid_bytes(number_lines([cut(line) for line in new[start:end]], start + 1)) or "(the file is empty)"
+    )
 
 
 # What Write and Edit share: whether a file may be changed, and how the change is shown.
@@ -169,14 +171,14 @@ def read_current(path: str, desk: Desk) -> FileContent:
 
 def need_of_change(tool: str, path: str, desk: Desk, before: str, after: str) -> Need:
     """What a change would do, with the patch for people to look at."""
-    paths = judged(path, desk)
-    name = shortened(paths[0], desk)
+    paths = paths_to_judge(path, desk)
+    name = shorten_path(paths[0], desk)
     return Need(tool, Act.EDIT, paths, summary=f"{tool} {name}", preview=unified_diff(before, after, name.lstrip("/")))
 
 
 def change_details(path: Path, before: bytes | None, after: str, desk: Desk, **more: Json) -> JsonObject:
     """A change for programs and people: the patch and how many lines it adds and removes."""
-    diff = unified_diff(decode(before or b""), after, shortened(path, desk).lstrip("/"))
+    diff = unified_diff(decode(before or b""), after, shorten_path(path, desk).lstrip("/"))
     rows = diff.split("\n")[2:]
     return {
         "type": "create" if before is None else "update",

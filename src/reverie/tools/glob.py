@@ -6,13 +6,13 @@ import asyncio
 import os
 from pathlib import Path
 
-from reverie.files.globs import GlobPattern, fixed_start, glob_pattern
+from reverie.files.globs import GlobPattern, glob_pattern, split_fixed_start
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
-from reverie.tools.lines import shown
-from reverie.tools.reach import judged, reached, shortened
+from reverie.tools.lines import replace_invalid_bytes
+from reverie.tools.reach import paths_to_judge, resolve_judged, shorten_path
 from reverie.tools.schema import text
 from reverie.tools.tool import ToolAnswer, ToolMistake
 from reverie.tools.walk import list_files
@@ -24,7 +24,7 @@ class Glob:
     """Finds files by their names."""
 
     def __init__(self) -> None:
-        self.spec = described(
+        self.spec = make_tool_spec(
             "Glob",
             "glob",
             {
@@ -36,20 +36,20 @@ class Glob:
 
     def need(self, given: JsonObject, desk: Desk) -> Need:
         start, _ = _start(given)
-        paths = judged(start, desk)
+        paths = paths_to_judge(start, desk)
         pattern = text(given, "pattern")
-        return Need("Glob", Act.READ, paths, summary=f"Glob {pattern} in {shortened(paths[0], desk)}")
+        return Need("Glob", Act.READ, paths, summary=f"Glob {pattern} in {shorten_path(paths[0], desk)}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         start, rest = _start(given)
-        root = reached(start, desk)
+        root = resolve_judged(start, desk)
         if not root.is_dir():
             raise ToolMistake(f"There is no folder {root} to search in.")
         found = await asyncio.to_thread(list_matching, root, glob_pattern(rest))
-        names = [shown(str(path)) for path in found[:MAX_FILES]]
+        names = [replace_invalid_bytes(str(path)) for path in found[:MAX_FILES]]
         details: JsonObject = {"filenames": [*names], "numFiles": len(names), "truncated": len(found) > MAX_FILES}
         if not found:
             return ToolAnswer(f"No file in {root} matches {text(given, 'pattern')!r}.", details=details)
@@ -70,7 +70,7 @@ def _start(given: JsonObject) -> tuple[str, str]:
     pattern = text(given, "pattern")
     if ".." in pattern.split("/"):
         raise ToolMistake("A pattern cannot go up with `..`; name the folder in `path`.")
-    fixed, rest = fixed_start(pattern)
+    fixed, rest = split_fixed_start(pattern)
     return str(Path(text(given, "path") or ".", fixed).expanduser()), rest
 
 

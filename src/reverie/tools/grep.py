@@ -8,11 +8,11 @@ from pathlib import Path
 
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.line_search import FileHits, FileQuery
 from reverie.tools.lines import cut
-from reverie.tools.reach import judged, reached, shortened
+from reverie.tools.reach import paths_to_judge, resolve_judged, shorten_path
 from reverie.tools.ripgrep import MAX_ROWS, SearchResult, search
 from reverie.tools.schema import flag, number, text
 from reverie.tools.tool import ToolAnswer, ToolMistake
@@ -29,7 +29,7 @@ class Grep:
     def __init__(self, ripgrep: str | None = None, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         self._ripgrep = ripgrep
         self._timeout_seconds = timeout_seconds
-        self.spec = described(
+        self.spec = make_tool_spec(
             "Grep",
             "grep",
             {
@@ -54,15 +54,15 @@ class Grep:
         )
 
     def need(self, given: JsonObject, desk: Desk) -> Need:
-        paths = judged(_place(given), desk)
-        where = shortened(paths[0], desk)
+        paths = paths_to_judge(_place(given), desk)
+        where = shorten_path(paths[0], desk)
         return Need("Grep", Act.READ, paths, summary=f"Grep {text(given, 'pattern')!r} in {where}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        root = reached(_place(given), desk)
+        root = resolve_judged(_place(given), desk)
         if not root.exists():
             raise ToolMistake(f"There is no file or folder {root} to search.")
         if not root.is_file() and not root.is_dir():

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from reverie.files.globs import glob_pattern
-from reverie.tools.lines import decode, is_binary, shown
+from reverie.tools.lines import decode, is_binary, replace_invalid_bytes
 from reverie.tools.walk import list_files
 from reverie.values import value
 
@@ -38,7 +38,7 @@ def decode_query(text: str) -> FileQuery:
     return FileQuery(**{**fields, "root": Path(fields["root"]), "names": tuple(fields["names"])})
 
 
-def compiled(query: FileQuery) -> re.Pattern[str]:
+def compile_query(query: FileQuery) -> re.Pattern[str]:
     """The expression, with the names of character classes that other search programs know."""
     pattern = re.sub(r"\[:(\w+):\]", lambda found: _POSIX.get(found[1], found[0]), query.pattern)
     flags = re.IGNORECASE if query.ignores_case else re.NOFLAG
@@ -83,7 +83,7 @@ def main(argument: str) -> int:
     """Search, printing one JSON object per line."""
     query = decode_query(argument)
     try:
-        expression = compiled(query)
+        expression = compile_query(query)
     except (re.error, OverflowError, RecursionError) as problem:
         sys.stderr.write(str(problem))
         return BAD_PATTERN
@@ -96,7 +96,11 @@ def main(argument: str) -> int:
             continue
         for row in find_rows(decode(data), expression, query):
             kind = "match" if row.is_match else "context"
-            said = {"path": {"text": shown(str(path))}, "lines": {"text": shown(row.text)}, "line_number": row.number}
+            said = {
+                "path": {"text": replace_invalid_bytes(str(path))},
+                "lines": {"text": replace_invalid_bytes(row.text)},
+                "line_number": row.number,
+            }
             sys.stdout.write(json.dumps({"type": kind, "data": said}) + "\n")
     return 0
 

@@ -30,7 +30,7 @@ def encode(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-def shown(text: str) -> str:
+def replace_invalid_bytes(text: str) -> str:
     """A decoded text fit to be sent: bytes that were no UTF-8 become the replacement character."""
     return text if text.isascii() else encode(text).decode("utf-8", "replace")
 
@@ -43,7 +43,7 @@ def split(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def numbered(lines: Sequence[str], first: int = 1) -> str:
+def number_lines(lines: Sequence[str], first: int = 1) -> str:
     """Lines as people and models know them from `cat -n`."""
     return "\n".join(f"{number:>6}→{line}" for number, line in enumerate(lines, first))
 
@@ -58,12 +58,12 @@ def cut(line: str, limit_chars: int = LONGEST_LINE_CHARS) -> str:
 def unified_diff(before: str, after: str, name: str) -> str:
     """The change of one file as a patch."""
     rows = difflib.unified_diff(
-        _ended(before), _ended(after), f"a/{name}", f"b/{name}", fromfiledate="", tofiledate="", n=3
+        _split_for_diff(before), _split_for_diff(after), f"a/{name}", f"b/{name}", fromfiledate="", tofiledate="", n=3
     )
-    return shown("".join(rows))
+    return replace_invalid_bytes("".join(rows))
 
 
-def _ended(text: str) -> list[str]:
+def _split_for_diff(text: str) -> list[str]:
     lines = [line.removesuffix("\r") + "\n" for line in text.split("\n")]
     if text.endswith("\n") or not text:
         lines.pop()

@@ -101,7 +101,7 @@ class MemoryFiles:
         if len(lines) > MAX_LINES:
             raise _Failed(f"File {path} exceeds maximum line limit of 999,999 lines.")
         first, last = _range(given, len(lines))
-        return f"Here's the content of {path} with line numbers:\n{_numbered(lines[first - 1 : last], first)}"
+        return f"Here's the content of {path} with line numbers:\n{_number_lines(lines[first - 1 : last], first)}"
 
     def _create(self, path: str, content: str, desk: Desk) -> str:
         if self._place(path).exists():
@@ -125,7 +125,7 @@ class MemoryFiles:
         first = content.count("\n", 0, starts[0])
         begin = max(0, first - SNIPPET_LINES)
         around = split(changed)[begin : first + new.count("\n") + SNIPPET_LINES + 1]
-        return f"The memory file has been edited.\n{_numbered(around, begin + 1)}"
+        return f"The memory file has been edited.\n{_number_lines(around, begin + 1)}"
 
     def _insert(self, path: str, after: int, added: str, desk: Desk) -> str:
         content = self._read(path, f"Error: The path {path} does not exist")
@@ -238,7 +238,7 @@ def _range(given: JsonObject, total: int) -> tuple[int, int]:
     return max(1, first), total if last == -1 else last
 
 
-def _numbered(lines: list[str], first: int) -> str:
+def _number_lines(lines: list[str], first: int) -> str:
     return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(lines, first))
 
 

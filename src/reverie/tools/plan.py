@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
 from reverie.tools.tool import ToolAnswer
@@ -17,7 +17,7 @@ class ExitPlanMode:
 
     def __init__(self) -> None:
         plan = field("string", "The plan, in Markdown.", minLength=1)
-        self.spec = described(NAME, "exit_plan_mode", {"plan": plan}, required=("plan",))
+        self.spec = make_tool_spec(NAME, "exit_plan_mode", {"plan": plan}, required=("plan",))
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
         return Need(NAME, Act.NONE, summary="Begin with the plan", preview=text(given, "plan"))

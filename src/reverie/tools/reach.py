@@ -1,8 +1,8 @@
 """File access for tools: a path must still lead to the file that was judged when the call runs.
 
-`judged` belongs into `Tool.need`, everything else into `Tool.run`. Files are opened by the real path that was judged,
-folder by folder, so a link put into it at any later moment is not followed. Whether a place may be touched at all is
-for `permissions` to say.
+`paths_to_judge` belongs into `Tool.need`, everything else into `Tool.run`. Files are opened by the real path that was
+judged, folder by folder, so a link put into it at any later moment is not followed. Whether a place may be touched at
+all is for `permissions` to say.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reverie.errors import Error
-from reverie.files import is_encodable, open_real, opened_folder, write_at
+from reverie.files import is_encodable, open_folder, open_real, write_at
 from reverie.tools.desk import Desk
 from reverie.tools.tool import ToolMistake
 from reverie.values import value
@@ -34,7 +34,7 @@ class FileContent:
     modified_ns: int
 
 
-def judged(path: str, desk: Desk) -> tuple[Path, ...]:
+def paths_to_judge(path: str, desk: Desk) -> tuple[Path, ...]:
     """The absolute path of a call that is about to be judged, and where it leads when that is elsewhere.
 
     Both are judged, and only there may it lead later: a link that changes back and forth gains nothing.
@@ -44,7 +44,7 @@ def judged(path: str, desk: Desk) -> tuple[Path, ...]:
     return (whole,) if real == Path(os.path.normpath(whole)) else (whole, real)
 
 
-def reached(path: str, desk: Desk) -> Path:
+def resolve_judged(path: str, desk: Desk) -> Path:
     """The real path, which must be the one that was judged."""
     whole = _whole(path, desk)
     real = _real(whole)
@@ -58,11 +58,11 @@ def reached(path: str, desk: Desk) -> Path:
 
 def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> FileContent:
     """The file at a path. Raises `ToolMistake` for what is no plain file, too large, or not there."""
-    real = reached(path, desk)
+    real = resolve_judged(path, desk)
     try:
         handle = open_real(real)
     except OSError as error:
-        raise explained_mistake(error, real, "read") from error
+        raise mistake_from_os_error(error, real, "read") from error
     try:
         found = os.fstat(handle)
         _check_kind(real, found, limit_bytes)
@@ -75,18 +75,18 @@ def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> File
 
 def write_content(path: str, desk: Desk, data: bytes, *, is_new: bool) -> Path:
     """Replace or make the file as a whole; a new one and its folders get the modes the user's programs would give."""
-    real = reached(path, desk)
+    real = resolve_judged(path, desk)
     kept = _keep_memory(real, desk, data)
     if kept is not None:
         desk.seen.note(real, kept, modified_ns=real.stat().st_mtime_ns)
         return real
     mode = 0o666 & ~_umask() if is_new else None
     try:
-        with opened_folder(real.parent, make=True) as folder:
+        with open_folder(real.parent, make=True) as folder:
             desk.changing(real, data)
             modified_ns = write_at(folder, real, data, mode=mode)
     except OSError as error:
-        raise explained_mistake(error, real.parent, "open the folder") from error
+        raise mistake_from_os_error(error, real.parent, "open the folder") from error
     except Error as error:
         raise ToolMistake(str(error)) from error
     desk.seen.note(real, data, modified_ns=modified_ns)
@@ -104,7 +104,7 @@ def _keep_memory(real: Path, desk: Desk, data: bytes) -> bytes | None:
     return None if kept is None else kept.encode("utf-8", "surrogateescape")
 
 
-def explained_mistake(error: OSError, path: Path, doing: str) -> ToolMistake:
+def mistake_from_os_error(error: OSError, path: Path, doing: str) -> ToolMistake:
     """An error of the operating system as a sentence for the model."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         near = _near(path)
@@ -115,7 +115,7 @@ def explained_mistake(error: OSError, path: Path, doing: str) -> ToolMistake:
     return ToolMistake(f"Cannot {doing} {path}: {error.strerror or error}.")
 
 
-def shortened(path: Path, desk: Desk) -> str:
+def shorten_path(path: Path, desk: Desk) -> str:
     """A path for a line that people read."""
     return str(path.relative_to(desk.directory)) if path.is_relative_to(desk.directory) else str(path)
 
@@ -153,7 +153,7 @@ def _real(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except OSError as error:  # a link that was changed between two looks of it
-        raise explained_mistake(error, path, "resolve") from error
+        raise mistake_from_os_error(error, path, "resolve") from error
 
 
 def _umask() -> int:

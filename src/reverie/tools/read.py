@@ -13,10 +13,10 @@ from pathlib import Path
 from reverie.errors import Error
 from reverie.messages.blocks import Image, Json, JsonObject, Text
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
-from reverie.tools.lines import LONGEST_LINE_CHARS, cut, decode, is_binary, numbered, shown, split
-from reverie.tools.reach import FileContent, judged, read_content, shortened
+from reverie.tools.lines import LONGEST_LINE_CHARS, cut, decode, is_binary, number_lines, replace_invalid_bytes, split
+from reverie.tools.reach import FileContent, paths_to_judge, read_content, shorten_path
 from reverie.tools.schema import number, text
 from reverie.tools.tool import ToolAnswer, ToolMistake
 from reverie.values import value
@@ -53,7 +53,7 @@ class Read:
     """Shows files."""
 
     def __init__(self) -> None:
-        self.spec = described(
+        self.spec = make_tool_spec(
             "Read",
             "read",
             {
@@ -65,8 +65,8 @@ class Read:
         )
 
     def need(self, given: JsonObject, desk: Desk) -> Need:
-        paths = judged(text(given, "file_path"), desk)
-        return Need("Read", Act.READ, paths, summary=f"Read {shortened(paths[0], desk)}")
+        paths = paths_to_judge(text(given, "file_path"), desk)
+        return Need("Read", Act.READ, paths, summary=f"Read {shorten_path(paths[0], desk)}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
@@ -122,7 +122,7 @@ def _as_text(content: FileContent, offset: int, limit: int, desk: Desk) -> ToolA
         desk.seen.note_page(
             content.path, content.data, page.first, page.last, page.total, modified_ns=content.modified_ns
         )
-    told = "\n\n".join([shown(numbered(page.lines, page.first)), *_notes(page, rendered)])
+    told = "\n\n".join([replace_invalid_bytes(number_lines(page.lines, page.first)), *_notes(page, rendered)])
     details = _details(content.path, page)
     if pictures and page.first == 1:
         return ToolAnswer((Text(told), *pictures), details=details)
@@ -145,7 +145,7 @@ def _notes(page: FilePage, whole: str) -> list[str]:
         notes.append(f"(lines {page.first:,} to {page.last:,} of {page.total:,}{rest})")
     if page.has_cut_lines:
         notes.append(f"(lines of more than {LONGEST_LINE_CHARS:,} characters were cut; Bash can show them whole)")
-    if not whole.isascii() and shown(whole) != whole:
+    if not whole.isascii() and replace_invalid_bytes(whole) != whole:
         notes.append("(not all of it is UTF-8; such bytes are shown as �)")
     return notes
 
@@ -208,7 +208,7 @@ def render_notebook(notebook: Json) -> tuple[str, tuple[Image, ...]]:
 def _cell(cell: dict[str, Json], place: int) -> str:
     name = cell.get("id") or f"cell-{place}"
     kind = str(cell.get("cell_type") or "code")
-    head = f'<cell id="{name}" type="{kind}">\n{_joined(cell.get("source"))}\n</cell>'
+    head = f'<cell id="{name}" type="{kind}">\n{_join_text(cell.get("source"))}\n</cell>'
     said = [text for output in _outputs(cell) if (text := _output(output))]
     return head if not said else f'{head}\n<output of="{name}">\n' + "\n".join(said) + "\n</output>"
 
@@ -217,7 +217,7 @@ def _output(output: dict[str, Json]) -> str:
     if output.get("output_type") == "error":
         return f"{output.get('ename')}: {output.get('evalue')}"
     data = output.get("data")
-    text = _joined(output.get("text")) or _joined(data.get("text/plain") if isinstance(data, dict) else None)
+    text = _join_text(output.get("text")) or _join_text(data.get("text/plain") if isinstance(data, dict) else None)
     if len(text) > OUTPUT_CHARS:
         text = f"{text[:OUTPUT_CHARS]}\n… [{len(text) - OUTPUT_CHARS:,} more characters of output are not shown]"
     return text.rstrip("\n")
@@ -228,7 +228,7 @@ def _pictures(cell: dict[str, Json]) -> list[Image]:
     for output in _outputs(cell):
         data = output.get("data")
         for kind in ("image/png", "image/jpeg"):
-            encoded = _joined(data.get(kind) if isinstance(data, dict) else None).replace("\n", "")
+            encoded = _join_text(data.get(kind) if isinstance(data, dict) else None).replace("\n", "")
             if encoded:
                 found.append(Image({"type": "base64", "media_type": kind, "data": encoded}))
     return found
@@ -239,7 +239,7 @@ def _outputs(cell: dict[str, Json]) -> list[dict[str, Json]]:
     return [output for output in outputs if isinstance(output, dict)] if isinstance(outputs, list) else []
 
 
-def _joined(value: Json) -> str:
+def _join_text(value: Json) -> str:
     """Text, which notebooks keep whole or as a list of lines."""
     if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from reverie.errors import Error
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import number, text
 from reverie.tools.tool import ToolAnswer, ToolMistake
@@ -42,7 +42,7 @@ class SaveMemory:
     """Keeps a memory."""
 
     def __init__(self) -> None:
-        self.spec = described(
+        self.spec = make_tool_spec(
             "SaveMemory",
             "save_memory",
             {
@@ -84,7 +84,7 @@ class RecallMemory:
         self._memory = memory
         self._session = session
         """The session that asks: what is said in it is no past, and holds the very question."""
-        self.spec = described(
+        self.spec = make_tool_spec(
             "RecallMemory",
             "recall_memory",
             {

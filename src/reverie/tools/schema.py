@@ -35,10 +35,10 @@ def find_problem(value: object, schema: JsonObject, where: str = "") -> str | No
     allowed = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
     if allowed and not any(_is(value, str(kind)) for kind in allowed):
         wanted = " or ".join(_WORDS.get(str(kind), str(kind)) for kind in allowed)
-        return f"{_named(where)} must be {wanted}, not {_kind_of(value)}"
+        return f"{_describe_place(where)} must be {wanted}, not {_kind_of(value)}"
     choices = schema.get("enum")
     if isinstance(choices, list) and value not in choices:
-        return f"{_named(where)} must be one of {', '.join(map(repr, choices))}, not {value!r}"
+        return f"{_describe_place(where)} must be one of {', '.join(map(repr, choices))}, not {value!r}"
     if isinstance(value, Mapping):
         return _problem_inside(value, schema, where)
     if isinstance(value, list):
@@ -46,7 +46,7 @@ def find_problem(value: object, schema: JsonObject, where: str = "") -> str | No
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _problem_of_size(value, schema, where)
     if isinstance(value, str) and len(value) < _bound(schema, "minLength", 0):
-        return f"{_named(where)} must not be empty"
+        return f"{_describe_place(where)} must not be empty"
     return None
 
 
@@ -72,7 +72,7 @@ def _problem_inside(value: Mapping[str, object], schema: JsonObject, where: str)
     required = schema.get("required")
     for name in required if isinstance(required, list) else ():
         if name not in value:
-            return f"{_named(_below(where, str(name)))} is missing"
+            return f"{_describe_place(_below(where, str(name)))} is missing"
     properties = schema.get("properties")
     known: JsonObject = properties if isinstance(properties, dict) else {}
     for name, inner in value.items():
@@ -96,9 +96,9 @@ def _problem_in_items(value: list[object], schema: JsonObject, where: str) -> st
 
 def _problem_of_size(value: float, schema: JsonObject, where: str) -> str | None:
     if value < _bound(schema, "minimum", float("-inf")):
-        return f"{_named(where)} must be at least {schema['minimum']}, not {value}"
+        return f"{_describe_place(where)} must be at least {schema['minimum']}, not {value}"
     if value > _bound(schema, "maximum", float("inf")):
-        return f"{_named(where)} must be at most {schema['maximum']}, not {value}"
+        return f"{_describe_place(where)} must be at most {schema['maximum']}, not {value}"
     return None
 
 
@@ -136,5 +136,5 @@ def _below(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _named(where: str) -> str:
+def _describe_place(where: str) -> str:
     return f"the field {where!r}" if where else "the input"

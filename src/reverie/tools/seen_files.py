@@ -43,7 +43,7 @@ class SeenFiles:
     def note_page(self, path: Path, content: bytes, first: int, last: int, total: int, *, modified_ns: int) -> None:
         """Remember that some lines of a file were shown; the pages of one content together make the whole."""
         known = self._get_same(path, content)
-        parts = _joined(((first, last), *known.parts))
+        parts = _join_ranges(((first, last), *known.parts))
         self._put(path, content, modified_ns, known.is_whole or parts == ((1, total),), parts)
 
     def mark_partial(self, path: Path) -> None:
@@ -83,14 +83,14 @@ class SeenFiles:
         """Nothing was read any more; after a compaction the model no longer sees what it read."""
         self._files.clear()
 
-    def cloned(self) -> SeenFiles:
+    def copy(self) -> SeenFiles:
         """A copy of its own."""
         copy = SeenFiles(self._limit)
         copy._files = OrderedDict(self._files)
         return copy
 
 
-def _joined(parts: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+def _join_ranges(parts: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """The same lines, neighbouring parts put together."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(parts):

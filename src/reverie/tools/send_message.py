@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
 from reverie.tools.tool import ToolAnswer, ToolMistake
@@ -45,7 +45,7 @@ class SendMessage:
             "type": ["string", "object"],
             "description": "The words, or an object with a `type` for requests and answers.",
         }
-        self.spec = described(
+        self.spec = make_tool_spec(
             NAME,
             "send_message",
             {

@@ -54,7 +54,7 @@ class ShellOutput:
         os.set_blocking(self._receiving, False)
         asyncio.get_running_loop().add_reader(self._receiving, self._receive)
 
-    def started(self) -> None:
+    def close_sending_end(self) -> None:
         """The command has its own end of the pipe; ours would keep it open for ever."""
         os.close(self.sending)
 
@@ -121,7 +121,7 @@ class ShellOutput:
         if not data:
             self.close()
             return
-        data = self._mask.masked(data)
+        data = self._mask.mask(data)
         self._keep(data)
         self._tell(data)
 
@@ -179,7 +179,7 @@ class KeyMask:
         self._keys = sorted((key.encode("utf-8", "surrogateescape") for key in keys if key), key=len, reverse=True)
         self._held = b""
 
-    def masked(self, data: bytes) -> bytes:
+    def mask(self, data: bytes) -> bytes:
         """What may be shown by now; the beginning of a key is held back until it is known to be none."""
         data = self._held + data
         for key in self._keys:

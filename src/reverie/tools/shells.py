@@ -97,11 +97,11 @@ class Shells:
                 output=output.sending,
             )
         except BaseException:
-            output.started()
+            output.close_sending_end()
             output.close()
             output.path.unlink(missing_ok=True)
             raise
-        output.started()
+        output.close_sending_end()
         shell = Shell(name, command, process, output, noted, is_background=background)
         if background:
             self._background[name] = shell

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from reverie.extensions.skills import Skill
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
 from reverie.tools.tool import ToolAnswer, ToolMistake
@@ -24,7 +24,7 @@ class SkillTool:
         """`invoke` may answer in the place of the skill, such as with the report of an agent that ran it."""
         self._find = find
         self._invoke = invoke
-        self.spec = described(
+        self.spec = make_tool_spec(
             NAME,
             "skill",
             {
@@ -35,20 +35,20 @@ class SkillTool:
         )
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        skill = self._named(given)
+        skill = self._get_skill(given)
         return Need(NAME, Act.NONE, subject=skill.name, summary=f"Skill {skill.name}", preview=text(given, "args"))
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        skill = self._named(given)
+        skill = self._get_skill(given)
         answered = await self._invoke(skill, text(given, "args"))
         if answered is not None:
             return answered
         return ToolAnswer(f"The skill {skill.name} is loaded; its text follows.", details={"commandName": skill.name})
 
-    def _named(self, given: JsonObject) -> Skill:
+    def _get_skill(self, given: JsonObject) -> Skill:
         name = text(given, "skill")
         skill = self._find(name)
         if skill is None:

@@ -8,7 +8,7 @@ from reverie.context.spans import RECALL_SPAN
 from reverie.errors import UserMistake
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import number, text
 from reverie.tools.tool import ToolAnswer, ToolMistake
@@ -40,7 +40,7 @@ class RecallSpan:
 
     def __init__(self, read_span: ReadSpan) -> None:
         self._read_span = read_span
-        self.spec = described(
+        self.spec = make_tool_spec(
             RECALL_SPAN,
             RECALL_SPAN,
             {

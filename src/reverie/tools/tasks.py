@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk, Task
 from reverie.tools.schema import text
 from reverie.tools.tool import ToolAnswer
@@ -26,7 +26,7 @@ class TodoWrite:
             "required": ["content", "status"],
         }
         todos = field("array", "The whole list, in order.", items=task)
-        self.spec = described("TodoWrite", "todo_write", {"todos": todos}, required=("todos",))
+        self.spec = make_tool_spec("TodoWrite", "todo_write", {"todos": todos}, required=("todos",))
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
         return Need("TodoWrite", Act.NONE, summary=f"Update {len(_tasks(given))} tasks")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.entries import ToolSpec
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import number, text
 from reverie.tools.tool import ToolAnswer, ToolMistake
@@ -27,7 +27,7 @@ class ToolSearch:
         """`waiting` are the tools that could be loaded; `load` sees to it that the next request has them."""
         self._waiting = waiting
         self._load = load
-        self.spec = described(
+        self.spec = make_tool_spec(
             NAME,
             "tool_search",
             {

@@ -15,7 +15,7 @@ from reverie.errors import Error
 from reverie.messages.blocks import JsonObject
 from reverie.messages.injection import harmless
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.page_fetch import Fetch, Fetched, check_public, fetch_page
 from reverie.tools.schema import text
@@ -33,17 +33,17 @@ class WebFetch:
     def __init__(self, fetch: Fetch = fetch_page) -> None:
         self._fetch = fetch
         url = field("string", "The complete address of the page.", minLength=1)
-        self.spec = described("WebFetch", "web_fetch", {"url": url}, required=("url",))
+        self.spec = make_tool_spec("WebFetch", "web_fetch", {"url": url}, required=("url",))
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        url = checked_address(text(given, "url"))
+        url = check_address(text(given, "url"))
         return Need("WebFetch", Act.FETCH, url=url, summary=f"Fetch {url}", preview=url)
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        url = checked_address(text(given, "url"))
+        url = check_address(text(given, "url"))
         for _ in range(MAX_REDIRECTS + 1):
             desk.progress(f"fetching {url}")
             try:
@@ -52,7 +52,7 @@ class WebFetch:
                 raise ToolMistake(f"{url} was not fetched: {problem}") from problem
             if found.status not in _REDIRECTS or not found.location:
                 return _answer(url, found)
-            target = checked_address(urljoin(url, found.location))
+            target = check_address(urljoin(url, found.location))
             if _host(target) != _host(url):
                 return ToolAnswer(
                     f"{url} leads to another host: {harmless(target)}\nFetch that address if it is what you want.",
@@ -62,7 +62,7 @@ class WebFetch:
         raise ToolMistake(f"{url} leads from one address to the next more than {MAX_REDIRECTS} times; it was given up.")
 
 
-def checked_address(url: str) -> str:
+def check_address(url: str) -> str:
     """A public address with `https` where it said `http`. Raises `ToolMistake` for any other."""
     try:
         parts = urlsplit(url.strip())
@@ -141,7 +141,7 @@ def html_text(html: str, address: str) -> str:
     reader.close()
     text = "".join(reader.parts)
     text = re.sub(r"[ \t]*\n[ \t]*(?:\n[ \t]*)+", "\n\n", text)
-    return reader.restored(text.strip())
+    return reader.restore_code(text.strip())
 
 
 class _Reader(HTMLParser):
@@ -156,7 +156,7 @@ class _Reader(HTMLParser):
         self._code: list[str] = []
         self._in_code = 0
 
-    def restored(self, text: str) -> str:
+    def restore_code(self, text: str) -> str:
         """The text with the blocks of code, whose blanks count, put back, and the title in front."""
         text = re.sub("\x00(\\d+)\x00", lambda found: self._code[int(found[1])], text)
         title = " ".join(self.title.split())

@@ -14,7 +14,7 @@ from reverie.errors import Error
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.injection import harmless
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
 from reverie.tools.tool import ToolAnswer, ToolMistake
@@ -46,7 +46,7 @@ class WebSearch:
             "allowed_domains": {**hosts, "description": "Only results of these hosts."},
             "blocked_domains": {**hosts, "description": "No results of these hosts."},
         }
-        self.spec = described("WebSearch", "web_search", fields, required=("query",))
+        self.spec = make_tool_spec("WebSearch", "web_search", fields, required=("query",))
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
         query = text(given, "query").strip()

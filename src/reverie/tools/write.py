@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.edit import change_details, need_of_change, read_current
 from reverie.tools.lines import decode, encode, split
-from reverie.tools.reach import judged, reached, write_content
+from reverie.tools.reach import paths_to_judge, resolve_judged, write_content
 from reverie.tools.schema import text
 from reverie.tools.tool import ToolAnswer, ToolMistake
 
@@ -17,7 +17,7 @@ class Write:
     """Makes and replaces files."""
 
     def __init__(self) -> None:
-        self.spec = described(
+        self.spec = make_tool_spec(
             "Write",
             "write",
             {
@@ -29,7 +29,7 @@ class Write:
 
     def need(self, given: JsonObject, desk: Desk) -> Need:
         path = text(given, "file_path")
-        judged(path, desk)
+        paths_to_judge(path, desk)
         before = _read_replaced(path, desk)
         return need_of_change("Write", path, desk, decode(before or b""), text(given, "content"))
 
@@ -50,7 +50,7 @@ class Write:
 
 def _read_replaced(path: str, desk: Desk) -> bytes | None:
     """What the write would replace; None when it makes a file."""
-    real = reached(path, desk)
+    real = resolve_judged(path, desk)
     if not real.exists():
         return None
     content = read_current(path, desk)

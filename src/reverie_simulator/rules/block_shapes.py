@@ -15,7 +15,7 @@ from reverie_simulator.rules.shape import (
     record,
     string,
     string_or_array,
-    tagged,
+    tagged_union,
 )
 
 CALL_ID = r"^[a-zA-Z0-9_-]+$"
@@ -40,7 +40,7 @@ def mark_shape(features: RequestFeatures) -> Shape:
     fields: dict[str, Shape | Required] = {"type": anything, "ttl": literal("5m", "1h")}
     if features.cache_scope:
         fields["scope"] = anything
-    return nullable(tagged({"ephemeral": record(fields)}))
+    return nullable(tagged_union({"ephemeral": record(fields)}))
 
 
 def content_block(features: RequestFeatures) -> Shape:
@@ -94,7 +94,7 @@ def content_block(features: RequestFeatures) -> Shape:
     if features.cache_edits:
         edit = record({"type": Required(literal("delete")), "cache_reference": Required(string(pattern=CALL_ID))})
         blocks["cache_edits"] = record({"type": anything, "edits": Required(array(edit, at_least=1))})
-    return tagged(blocks)
+    return tagged_union(blocks)
 
 
 def _text(mark: Shape) -> Shape:
@@ -119,7 +119,7 @@ def _image(mark: Shape) -> Shape:
     return record(
         {
             "type": anything,
-            "source": Required(tagged({"base64": base64, "url": _URL, "file": _FILE})),
+            "source": Required(tagged_union({"base64": base64, "url": _URL, "file": _FILE})),
             "cache_control": mark,
             "transformations": nullable(any_object),
         }
@@ -134,7 +134,7 @@ def _document(mark: Shape) -> Shape:
     return record(
         {
             "type": anything,
-            "source": Required(tagged(sources)),
+            "source": Required(tagged_union(sources)),
             "cache_control": mark,
             "citations": nullable(record({"enabled": boolean})),
             "context": nullable(string(at_least=1)),
@@ -147,7 +147,7 @@ def _search_result(mark: Shape) -> Shape:
     return record(
         {
             "type": anything,
-            "content": Required(array(tagged({"text": _text(mark)}))),
+            "content": Required(array(tagged_union({"text": _text(mark)}))),
             "source": Required(string()),
             "title": Required(string()),
             "cache_control": mark,
@@ -158,7 +158,7 @@ def _search_result(mark: Shape) -> Shape:
 
 def _result_block(mark: Shape) -> Shape:
     reference = record({"type": anything, "tool_name": Required(string()), "cache_control": mark})
-    return tagged(
+    return tagged_union(
         {
             "text": _text(mark),
             "image": _image(mark),

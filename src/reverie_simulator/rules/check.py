@@ -50,15 +50,15 @@ def _problems(body: JsonObject, facts: ModelFacts, headers: Headers) -> Iterator
     messages = objects_at(body, "messages")
     turns = turns_of(messages)
     interleaved = INTERLEAVED_BETA in headers.betas
-    yield from _found(check_marks(body))
-    yield from _found(_system_problem(body))
-    yield from _found(check_conversation(messages, turns, facts))
-    yield from _found(_cache_edits_problem(turns))
-    yield from _found(check_thinking(body, turns, facts, interleaved=interleaved))
-    yield from _found(check_media(body))
+    yield from _yield_problem(check_marks(body))
+    yield from _yield_problem(_system_problem(body))
+    yield from _yield_problem(check_conversation(messages, turns, facts))
+    yield from _yield_problem(_cache_edits_problem(turns))
+    yield from _yield_problem(check_thinking(body, turns, facts, interleaved=interleaved))
+    yield from _yield_problem(check_media(body))
 
 
-def _found(problem: str | None) -> Iterator[str]:
+def _yield_problem(problem: str | None) -> Iterator[str]:
     if problem:
         yield problem
 

@@ -26,7 +26,7 @@ from reverie_simulator.rules.shape import (
     record,
     string,
     string_or_array,
-    tagged,
+    tagged_union,
 )
 from reverie_simulator.rules.tool_shapes import tool_shape
 
@@ -114,7 +114,7 @@ def _system_block(mark: Shape) -> Shape:
 def _context_management(features: RequestFeatures) -> Shape:
     def amount(*kinds: str, at_least: int = 0) -> Shape:
         value = record({"type": anything, "value": Required(integer(at_least=at_least))})
-        return tagged(dict.fromkeys(kinds, value))
+        return tagged_union(dict.fromkeys(kinds, value))
 
     edits: dict[str, Shape] = {}
     if features.context_management:
@@ -129,7 +129,7 @@ def _context_management(features: RequestFeatures) -> Shape:
             }
         )
         turns = record({"type": anything, "value": Required(integer(at_least=1))})
-        keep = tagged({"thinking_turns": turns, "all": record({"type": anything})})
+        keep = tagged_union({"thinking_turns": turns, "all": record({"type": anything})})
         edits["clear_thinking_20251015"] = record(
             {"type": anything, "keep": lambda value, path: None if value == "all" else keep(value, path)}
         )
@@ -142,7 +142,7 @@ def _context_management(features: RequestFeatures) -> Shape:
                 "trigger": nullable(amount("input_tokens", at_least=COMPACTION_TRIGGER_MIN)),
             }
         )
-    return record({"edits": array(tagged(edits))})
+    return record({"edits": array(tagged_union(edits))})
 
 
 def _boolean_or_strings(value: Json, path: str) -> str | None:
@@ -158,7 +158,7 @@ _OUTPUT_CONFIG = record(
 )
 
 _DISPLAY = nullable(literal("summarized", "omitted", "updates"))
-_THINKING = tagged(
+_THINKING = tagged_union(
     {
         "enabled": record(
             {
@@ -174,14 +174,14 @@ _THINKING = tagged(
     }
 )
 
-_THREAD = tagged(
+_THREAD = tagged_union(
     {
         "create": record({"type": anything}),
         "continue": record({"type": anything, "previous_message_id": Required(string())}),
     }
 )
 
-_TOOL_CHOICE = tagged(
+_TOOL_CHOICE = tagged_union(
     {
         "auto": record({"type": anything, "disable_parallel_tool_use": boolean}),
         "any": record({"type": anything, "disable_parallel_tool_use": boolean}),

@@ -153,7 +153,7 @@ def record(fields: Fields, *, is_open: bool = False) -> Shape:
     return check
 
 
-def tagged(variants: Mapping[str, Shape], *, default: str | None = None) -> Shape:
+def tagged_union(variants: Mapping[str, Shape], *, default: str | None = None) -> Shape:
     """One of several records, told apart by `type`; the tag becomes part of the place."""
     expected = ", ".join(f"'{tag}'" for tag in sorted(variants))
 

@@ -13,7 +13,7 @@ from reverie_simulator.rules.shape import (
     nullable,
     record,
     string,
-    tagged,
+    tagged_union,
 )
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,128}$"
@@ -67,7 +67,7 @@ def tool_shape(mark: Shape) -> Shape:
         }
     )
     tools: dict[str, Shape] = dict.fromkeys(SERVER_TOOLS, any_object)
-    return tagged({**tools, "custom": custom}, default="custom")
+    return tagged_union({**tools, "custom": custom}, default="custom")
 
 
 def _input_schema(value: Json, path: str) -> str | None:

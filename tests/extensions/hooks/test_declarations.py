@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.extensions.hooks.declarations import HookKind, declared_hooks, parse_declaration
+from reverie.extensions.hooks.declarations import HookKind, parse_declaration, parse_hooks
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.settings import Declaration
 from tests.extensions.hooks.making import command, declaration
@@ -134,7 +134,7 @@ def test_the_hooks_of_real_plugins_and_projects_are_read(shared_data: Path) -> N
 def test_hooks_of_settings_and_plugins_come_together(tmp_path: Path) -> None:
     plugin = Plugin("p", tmp_path, tmp_path / "data", hooks=(declaration({"Stop": [{"hooks": [command("b")]}]}),))
 
-    own, brought = declared_hooks([declaration({"Stop": [{"hooks": [command("a")]}]})], [plugin])
+    own, brought = parse_hooks([declaration({"Stop": [{"hooks": [command("a")]}]})], [plugin])
 
     assert (own.hooks[0].handler.command, own.hooks[0].handler.root) == ("a", None)
     assert (brought.hooks[0].handler.command, brought.hooks[0].handler.root) == ("b", tmp_path)

@@ -260,8 +260,8 @@ async def test_a_hook_in_the_background_delays_nobody_and_is_heard_later(tmp_pat
     await asyncio.wait_for(woken.wait(), 10)
     await hooks.close(grace_seconds=10)
 
-    assert hooks.arrived() == HookVerdict(context=("note",), messages=("done",))
-    assert hooks.arrived() == NOTHING
+    assert hooks.take_background_results() == HookVerdict(context=("note",), messages=("done",))
+    assert hooks.take_background_results() == NOTHING
 
 
 @requirement("hooks:run:background")
@@ -524,7 +524,7 @@ async def test_hooks_in_the_manner_of_real_plugins_run_and_what_they_miss_is_a_w
     for event, payload in occasions:
         verdict = await hooks.fire(event, payload)
         await hooks.close(grace_seconds=20)
-        said = (*verdict.messages, *hooks.arrived().messages)
+        said = (*verdict.messages, *hooks.take_background_results().messages)
         assert said, event
         assert (verdict.blocked, verdict.stop, verdict.permission) == (None, None, None)
     assert await hooks.fire("PreToolUse", {"tool_name": "Write", "tool_input": {}}) == NOTHING
@@ -559,7 +559,7 @@ async def test_the_hooks_of_real_plugins_run_and_what_they_miss_is_a_warning(sha
     for event, payload in occasions:
         verdict = await hooks.fire(event, payload)
         await hooks.close(grace_seconds=20)
-        said = (*verdict.messages, *hooks.arrived().messages)
+        said = (*verdict.messages, *hooks.take_background_results().messages)
         assert said, event
         assert (verdict.blocked, verdict.stop, verdict.permission) == (None, None, None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reverie.extensions.hooks import NOTHING
-from reverie.extensions.hooks.http_hook import filled_headers, is_allowed
+from reverie.extensions.hooks.http_hook import fill_headers, is_allowed
 from reverie.messages.blocks import JsonObject
 from tests.extensions.hooks.making import hooks_in, on
 from tests.requirements import requirement
@@ -159,4 +159,4 @@ def test_an_address_is_matched_by_host_and_path(url: str, patterns: tuple[str, .
 
 @requirement("hooks:run:http")
 def test_a_header_cannot_smuggle_another() -> None:
-    assert filled_headers([("A", "x$V\ny")], {"V"}, {"V": "1\r\nB: 2"}) == {"A": "x1B: 2y"}
+    assert fill_headers([("A", "x$V\ny")], {"V"}, {"V": "1\r\nB: 2"}) == {"A": "x1B: 2y"}

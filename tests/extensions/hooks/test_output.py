@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.extensions.hooks.events import EVENTS, RefusalEffect
-from reverie.extensions.hooks.output import judged, outcome
+from reverie.extensions.hooks.output import outcome, verdict_from_model
 from reverie.extensions.hooks.verdict import NOTHING, HookVerdict
 from tests.requirements import requirement
 
@@ -204,6 +204,6 @@ def test_whatever_a_hook_prints_there_is_a_verdict(event: str, answer: object, c
 
 @requirement("hooks:run:model")
 def test_a_models_yes_permits_nothing_and_its_no_refuses() -> None:
-    assert judged(EVENTS["PreToolUse"], "h", ok=True, reason="") == NOTHING
-    assert judged(EVENTS["PreToolUse"], "h", ok=False, reason="no").permission == "deny"
-    assert judged(EVENTS["Stop"], "h", ok=False, reason="tests fail").blocked == "tests fail"
+    assert verdict_from_model(EVENTS["PreToolUse"], "h", ok=True, reason="") == NOTHING
+    assert verdict_from_model(EVENTS["PreToolUse"], "h", ok=False, reason="no").permission == "deny"
+    assert verdict_from_model(EVENTS["Stop"], "h", ok=False, reason="tests fail").blocked == "tests fail"

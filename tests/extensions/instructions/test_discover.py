@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.extensions.instructions import InstructionKind, LoadReason, Outside, load, nested, taken_as_read
+from reverie.extensions.instructions import InstructionKind, LoadReason, Outside, load, load_nested, mark_as_read
 from tests.extensions.instructions.trees import load_tree, names, somewhere, texts, write_tree
 from tests.requirements import requirement
 
@@ -52,7 +52,7 @@ def test_nothing_is_loaded_when_instructions_are_off(tmp_path: Path) -> None:
     loaded = load_tree(tmp_path, FAMILY, "project/sub", enabled=False)
 
     assert loaded.files == ()
-    assert nested(loaded, tmp_path / "project/sub/below/x.py").files == ()
+    assert load_nested(loaded, tmp_path / "project/sub/below/x.py").files == ()
 
 
 @requirement("instructions:once")
@@ -104,7 +104,7 @@ def test_a_touched_file_brings_the_instructions_on_its_way(tmp_path: Path) -> No
     loaded = load_tree(tmp_path, {**FAMILY, "project/sub/below/deep/AGENTS.md": "deep"}, "project/sub")
     touched = tmp_path / "project/sub/below/deep/x.py"
 
-    more = nested(loaded, touched)
+    more = load_nested(loaded, touched)
 
     assert texts(more.files, tmp_path) == ["below", "deep"]
     assert more.files[0].hook_fields == {
@@ -113,26 +113,26 @@ def test_a_touched_file_brings_the_instructions_on_its_way(tmp_path: Path) -> No
         "load_reason": "nested_traversal",
         "trigger_file_path": str(touched.resolve()),
     }
-    again = loaded.joined(more)
-    assert nested(again, touched).files == ()
+    again = loaded.with_more(more)
+    assert load_nested(again, touched).files == ()
     assert again.files == loaded.files + more.files
 
 
 @requirement("instructions:nested")
 def test_a_file_outside_brings_nothing_and_one_in_the_same_checkout_its_folder(tmp_path: Path) -> None:
     loaded = load_tree(tmp_path, {**FAMILY, "elsewhere/CLAUDE.md": "foreign"}, "project/sub")
-    assert nested(loaded, tmp_path / "elsewhere/x.py").files == ()
-    assert nested(loaded, tmp_path / "project/other/x.py").files == ()
+    assert load_nested(loaded, tmp_path / "elsewhere/x.py").files == ()
+    assert load_nested(loaded, tmp_path / "project/other/x.py").files == ()
 
     write_tree(tmp_path, {"project/.git/HEAD": "ref: refs/heads/main\n"})
-    assert texts(nested(load(loaded.where), tmp_path / "project/other/x.py").files, tmp_path) == ["beside"]
+    assert texts(load_nested(load(loaded.where), tmp_path / "project/other/x.py").files, tmp_path) == ["beside"]
 
 
 @requirement("instructions:nested")
 def test_a_relative_path_is_taken_from_where_the_agent_stands(tmp_path: Path) -> None:
     loaded = load_tree(tmp_path, FAMILY, "project/sub")
 
-    assert texts(nested(loaded, Path("below/x.py")).files, tmp_path) == ["below"]
+    assert texts(load_nested(loaded, Path("below/x.py")).files, tmp_path) == ["below"]
 
 
 RULES = {
@@ -149,50 +149,50 @@ def test_a_rule_with_paths_waits_for_a_matching_file(tmp_path: Path) -> None:
     loaded = load_tree(tmp_path, RULES)
     assert texts(loaded.files, tmp_path) == ["always"]
 
-    assert nested(loaded, tmp_path / "project/a.txt").files == ()
-    more = nested(loaded, tmp_path / "project/src/a.py")
+    assert load_nested(loaded, tmp_path / "project/a.txt").files == ()
+    more = load_nested(loaded, tmp_path / "project/src/a.py")
     assert texts(more.files, tmp_path) == ["more", "python @more.md"]
     assert [file.reason for file in more.files] == [LoadReason.INCLUDE, LoadReason.PATH_MATCH]
     assert more.files[0].hook_fields["parent_file_path"] == str(more.files[1].path)
     assert more.files[1].hook_fields["globs"] == ["**/*.py"]
-    assert nested(loaded.joined(more), tmp_path / "project/src/b.py").files == ()
+    assert load_nested(loaded.with_more(more), tmp_path / "project/src/b.py").files == ()
 
-    assert texts(nested(loaded, tmp_path / "project/docs/a.md").files, tmp_path) == ["docs"]
+    assert texts(load_nested(loaded, tmp_path / "project/docs/a.md").files, tmp_path) == ["docs"]
 
 
 @requirement("instructions:rules:paths")
 def test_a_nested_rule_counts_from_its_own_folder(tmp_path: Path) -> None:
     loaded = load_tree(tmp_path, RULES)
 
-    assert texts(nested(loaded, tmp_path / "project/sub/api/x.go").files, tmp_path) == ["api"]
-    passed = loaded.joined(nested(loaded, tmp_path / "project/sub/x.go"))
-    assert texts(nested(passed, tmp_path / "project/api/x.go").files, tmp_path) == []
-    assert texts(nested(passed, tmp_path / "project/sub/api/y.go").files, tmp_path) == ["api"]
+    assert texts(load_nested(loaded, tmp_path / "project/sub/api/x.go").files, tmp_path) == ["api"]
+    passed = loaded.with_more(load_nested(loaded, tmp_path / "project/sub/x.go"))
+    assert texts(load_nested(passed, tmp_path / "project/api/x.go").files, tmp_path) == []
+    assert texts(load_nested(passed, tmp_path / "project/sub/api/y.go").files, tmp_path) == ["api"]
 
 
 @requirement("instructions:once")
 def test_what_a_resumed_conversation_holds_does_not_come_again(tmp_path: Path) -> None:
     loaded = load_tree(tmp_path, {**RULES, "project/sub/CLAUDE.md": "sub"})
     touched = tmp_path / "project/sub/a.py"
-    shown = [file.path for file in nested(loaded, touched).files]
+    shown = [file.path for file in load_nested(loaded, touched).files]
 
-    resumed = taken_as_read(load(loaded.where), [*shown[1:], tmp_path / "gone.md"])
+    resumed = mark_as_read(load(loaded.where), [*shown[1:], tmp_path / "gone.md"])
 
-    assert texts(nested(loaded, touched).files, tmp_path) == ["sub", "more", "python @more.md"]
-    assert texts(nested(resumed, touched).files, tmp_path) == ["sub"]
+    assert texts(load_nested(loaded, touched).files, tmp_path) == ["sub", "more", "python @more.md"]
+    assert texts(load_nested(resumed, touched).files, tmp_path) == ["sub"]
 
 
 @requirement("instructions:compact")
 def test_after_a_compaction_files_are_read_again_and_matched_rules_wait_again(tmp_path: Path) -> None:
     loaded = load_tree(tmp_path, RULES)
-    grown = loaded.joined(nested(loaded, tmp_path / "project/src/a.py"))
+    grown = loaded.with_more(load_nested(loaded, tmp_path / "project/src/a.py"))
     write_tree(tmp_path, {"project/.claude/rules/always.md": "changed"})
 
     anew = load(grown.where, LoadReason.COMPACT)
 
     assert texts(anew.files, tmp_path) == ["changed"]
     assert {file.reason for file in anew.files} == {LoadReason.COMPACT}
-    assert texts(nested(anew, tmp_path / "project/src/b.py").files, tmp_path) == ["more", "python @more.md"]
+    assert texts(load_nested(anew, tmp_path / "project/src/b.py").files, tmp_path) == ["more", "python @more.md"]
 
 
 @requirement("instructions:include", "instructions:labels")
@@ -393,4 +393,4 @@ def test_further_folders_are_read_when_the_setting_says_so(tmp_path: Path) -> No
         where = replace(somewhere(tmp_path, from_additional_directories=wanted), additional=(tmp_path / "library",))
         loaded = load(where)
         assert texts(loaded.files, tmp_path) == (["ours", "theirs"] if wanted else ["ours"])
-        assert texts(nested(loaded, tmp_path / "library/sub/x").files, tmp_path) == (["below"] if wanted else [])
+        assert texts(load_nested(loaded, tmp_path / "library/sub/x").files, tmp_path) == (["below"] if wanted else [])

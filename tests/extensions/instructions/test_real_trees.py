@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.extensions.instructions import Loaded, LoadReason, load, nested
+from reverie.extensions.instructions import Loaded, LoadReason, load, load_nested
 from tests.extensions.instructions.trees import load_tree, names, somewhere, texts
 from tests.requirements import requirement
 
@@ -91,7 +91,7 @@ def test_a_touched_file_brings_what_its_folders_say(
 ) -> None:
     loaded = load_there(trees / name, tmp_path)
 
-    more = nested(loaded, trees / name / touched)
+    more = load_nested(loaded, trees / name / touched)
 
     assert names((file for file in more.files if file.text), trees / name) == brought
     assert (more.warnings, more.notes, more.waiting) == ((), (), ())
@@ -161,7 +161,7 @@ def test_a_tree_in_the_manner_of_real_ones_loads_as_expected(tmp_path: Path) -> 
         "src/main.py": [],
         "examples/plugin/commands/greet.md": [],
     }.items():
-        more = nested(loaded, project / touched)
+        more = load_nested(loaded, project / touched)
         assert names((file for file in more.files if file.text), project) == brought
         assert (more.warnings, more.notes, more.waiting) == ((), (), ())
     deep = load(replace(somewhere(tmp_path), directory=project / "docs" / "api"))

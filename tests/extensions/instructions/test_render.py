@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reverie.extensions.instructions import compact_instructions, load, nested, render, render_nested
+from reverie.extensions.instructions import compact_instructions, load, load_nested, render, render_nested
 from tests.extensions.instructions.trees import load_tree, somewhere, write_tree
 from tests.requirements import requirement
 
@@ -30,8 +30,8 @@ def test_what_a_touched_file_brings_says_why(tmp_path: Path) -> None:
     files = {"project/sub/CLAUDE.md": "Below.", "project/.claude/rules/r.md": "---\npaths: '*.py'\n---\nRule."}
     loaded = load_tree(tmp_path, files)
 
-    below = render_nested(nested(loaded, tmp_path / "project/sub/x.txt").files)
-    rule = render_nested(nested(loaded, tmp_path / "project/x.py").files)
+    below = render_nested(load_nested(loaded, tmp_path / "project/sub/x.txt").files)
+    rule = render_nested(load_nested(loaded, tmp_path / "project/x.py").files)
 
     assert below.startswith("Instructions that hold in this part of the project, read because ")
     assert below.endswith("Below.")

@@ -30,7 +30,7 @@ async def test_servers_are_reached_over_stdio_and_tell_what_changes(tmp_path: Pa
     """One server is made with the SDK; the other stands for it in tests of everything else, so it must be like it."""
     connections = Connections(around(tmp_path), _unheard)
     connections.start([over_stdio("--resources", program=WITH_SDK), over_stdio("--resources", name="quick")])
-    await connections.settled(30)
+    await connections.wait_until_settled(30)
 
     names = [tool.spec.name for tool in connections.tools if tool.spec.name.startswith("mcp__example__")]
     assert names[:2] == ["mcp__example__add", "mcp__example__picture"]
@@ -77,7 +77,7 @@ async def test_a_server_is_reached_over_sse(tmp_path: Path) -> None:
     connections = Connections(around(tmp_path), _unheard)
     async with _web_process("sse", port):
         connections.start([Server("web", "user", "mcp.json", Transport.SSE, url=f"http://127.0.0.1:{port}/sse")])
-        await connections.settled(30)
+        await connections.wait_until_settled(30)
 
         assert "mcp__web__add" in [tool.spec.name for tool in connections.tools]
         result = await connections.call("web", "add", {"a": 20, "b": 3})
@@ -101,7 +101,7 @@ async def test_a_server_that_is_not_there_costs_a_sentence(tmp_path: Path, serve
     told: list[str] = []
     connections = Connections(around(tmp_path, connect_seconds=10), told.append)
     connections.start([server])
-    await connections.settled(20)
+    await connections.wait_until_settled(20)
 
     assert len(told) == 1
     assert server.name in told[0]
@@ -116,7 +116,7 @@ async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
     told: list[str] = []
     connections = Connections(around(tmp_path, connect_seconds=0.3), told.append)
     connections.start([silent])
-    await connections.settled(20)
+    await connections.wait_until_settled(20)
 
     assert "within 0.3 s" in told[0]
     await connections.close()
@@ -149,7 +149,7 @@ async def test_a_server_that_died_between_two_calls_is_connected_again_and_the_c
         lambda one: lost.set() if one.state in (ConnectionState.FAILED, ConnectionState.LOST) else None,
     )
     connection.start()
-    await connection.settled()
+    await connection.wait_until_settled()
     os.kill(int(pids.read_text()), signal.SIGKILL)
     await asyncio.wait_for(lost.wait(), 30)
 
@@ -167,7 +167,7 @@ async def test_a_server_is_reached_over_http_and_a_request_that_was_never_sent_i
     connection = Connection(server, around(tmp_path), _unheard)
     async with _web_process("http", port):
         connection.start()
-        await connection.settled()
+        await connection.wait_until_settled()
         assert "add" in [tool.name for tool in connection.offer.tools]
         result = await connection.call("add", {"a": 20, "b": 3})
         assert isinstance(result["content"], list)
@@ -208,7 +208,7 @@ async def test_a_server_that_is_still_connecting_is_named(tmp_path: Path) -> Non
     told: list[str] = []
     connections = Connections(around(tmp_path), told.append)
     connections.start([Server("sluggish", "user", "f", Transport.STDIO, command="sleep", args=("60",))])
-    await connections.settled(0.05)
+    await connections.wait_until_settled(0.05)
 
     assert len(told) == 1
     assert "still connecting to 'sluggish'" in told[0]
@@ -220,7 +220,7 @@ async def test_a_server_that_is_still_connecting_is_named(tmp_path: Path) -> Non
 async def test_resources_are_listed_and_read(tmp_path: Path) -> None:
     connections = Connections(around(tmp_path), _unheard)
     connections.start([over_stdio("--resources"), over_stdio(name="bare")])
-    await connections.settled(30)
+    await connections.wait_until_settled(30)
 
     assert [each.server.name for each in connections.with_resources] == ["example"]
     found = await connections.with_resources[0].resources()
@@ -239,7 +239,7 @@ async def test_resources_are_listed_and_read(tmp_path: Path) -> None:
 async def test_a_resource_in_a_prompt_is_part_of_its_text(tmp_path: Path) -> None:
     connections = Connections(around(tmp_path), _unheard)
     connections.start([over_stdio("--resources")])
-    await connections.settled(30)
+    await connections.wait_until_settled(30)
 
     assert await connections.prompt("mcp__example__quote", []) == "[resource doc://handbook/1]\nChapter one"
     await connections.close()
@@ -250,7 +250,7 @@ async def test_closing_ends_the_process_also_in_the_middle_of_a_call(tmp_path: P
     pids = tmp_path / "pids"
     connection = Connection(over_stdio("--pid", str(pids)), around(tmp_path), _unheard)
     connection.start()
-    await connection.settled()
+    await connection.wait_until_settled()
     call = asyncio.create_task(connection.call("wait", {"seconds": 60}))
     await asyncio.sleep(0.1)
     process = int(pids.read_text())
@@ -276,7 +276,7 @@ async def test_a_call_ends_after_its_time(tmp_path: Path) -> None:
 async def test_the_server_hears_that_a_call_was_cancelled(tmp_path: Path) -> None:
     connection = Connection(over_stdio(), around(tmp_path), _unheard)
     connection.start()
-    await connection.settled()
+    await connection.wait_until_settled()
     note = tmp_path / "note"
     call = asyncio.create_task(connection.call("wait", {"seconds": 60, "note": str(note)}))
     await asyncio.sleep(0.2)
@@ -296,7 +296,7 @@ async def test_the_server_hears_that_a_call_was_cancelled(tmp_path: Path) -> Non
 async def test_a_prompt_takes_its_arguments_in_order_and_the_last_takes_the_rest(tmp_path: Path) -> None:
     connections = Connections(around(tmp_path), _unheard)
     connections.start([over_stdio()])
-    await connections.settled(30)
+    await connections.wait_until_settled(30)
 
     assert connections.prompts == (("mcp__example__greet", "Greet somebody.", "[name] [tone]"),)
     text = await connections.prompt("mcp__example__greet", ["Ada", "very", "formal"])

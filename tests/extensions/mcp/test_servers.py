@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.extensions.mcp.servers import Server, Servers, Transport, expanded, list_servers, parsed_servers, unset
+from reverie.extensions.mcp.servers import (
+    Server,
+    Servers,
+    Transport,
+    expand_variables,
+    list_servers,
+    parse_servers,
+    unset,
+)
 from reverie.files.places import Places
 from tests.requirements import requirement
 
@@ -167,7 +175,7 @@ def test_the_files_of_real_projects_are_read(shared_data: Path) -> None:
     names: dict[str, Server] = {}
     for path in sorted((shared_data / "claude_md").rglob(".mcp.json")):
         block = json.loads(path.read_text(encoding="utf-8"))["mcpServers"]
-        found = parsed_servers(
+        found = parse_servers(
             block, source="plugin", place=str(path), directory=path.parent, values={"MEM0_API_KEY": "k"}
         )
         assert found.problems == ()
@@ -181,18 +189,18 @@ def test_the_files_of_real_projects_are_read(shared_data: Path) -> None:
 def test_a_variable_a_default_and_an_unset_one() -> None:
     values = {"HOST": "example.test", "EMPTY": ""}
 
-    assert expanded("https://${HOST}/${PATH_:-v1}/${KEY}", values) == "https://example.test/v1/${KEY}"
-    assert expanded("${EMPTY}|${EMPTY:-other}", values) == "|other"
-    assert expanded("$HOST ${1} ${}", values) == "$HOST ${1} ${}"
+    assert expand_variables("https://${HOST}/${PATH_:-v1}/${KEY}", values) == "https://example.test/v1/${KEY}"
+    assert expand_variables("${EMPTY}|${EMPTY:-other}", values) == "|other"
+    assert expand_variables("$HOST ${1} ${}", values) == "$HOST ${1} ${}"
     assert unset("${HOST} ${KEY} ${KEY} ${PATH_:-v1}", values) == ("KEY",)
 
 
 @given(st.text(alphabet="ab{}$:-_ ", max_size=40))
 def test_text_without_known_variables_and_defaults_stays_as_it_is(text: str) -> None:
     if ":-" not in text:
-        assert expanded(text, {}) == text
+        assert expand_variables(text, {}) == text
 
 
 @given(st.text(max_size=20))
 def test_what_is_filled_in_is_not_looked_at_again(value: str) -> None:
-    assert expanded("${A}", {"A": "${B}" + value, "B": "no"}) == "${B}" + value
+    assert expand_variables("${A}", {"A": "${B}" + value, "B": "no"}) == "${B}" + value

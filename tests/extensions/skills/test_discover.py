@@ -95,7 +95,7 @@ def test_skills_of_a_folder_below_are_found_when_a_file_there_is_touched(home: H
 
     assert names(home.list()) == ["top"]
     assert names(nested) == ["deep", "middle"]
-    assert names(home.list().joined(nested)) == ["deep", "middle", "top"]
+    assert names(home.list().with_more(nested)) == ["deep", "middle", "top"]
     assert list_nested(Path("/elsewhere/x"), places=home.places, directory=home.project) == Skills()
 
 

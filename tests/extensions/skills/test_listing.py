@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.extensions.skills import Skill, announced, listing
+from reverie.extensions.skills import Skill, listing, skills_in_play
 from tests.requirements import requirement
 
 many = st.lists(
@@ -73,7 +73,7 @@ def test_the_model_hears_of_what_it_may_invoke_and_what_is_in_play() -> None:
         return any(Path(name).match(pattern) for pattern in patterns)
 
     assert listing([open_, hidden]) == "- open: for all"
-    assert announced([open_, typed], [], covers=covers) == (open_,)
-    assert announced([open_, typed], ["a.py"], covers=covers) == (open_,)
-    assert announced([open_, typed], ["src/a.ts"], covers=covers) == (open_, typed)
+    assert skills_in_play([open_, typed], [], covers=covers) == (open_,)
+    assert skills_in_play([open_, typed], ["a.py"], covers=covers) == (open_,)
+    assert skills_in_play([open_, typed], ["src/a.ts"], covers=covers) == (open_, typed)
     assert listing([]) == ""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie.errors import UserMistake
 from reverie.files.places import slug, slug_of
-from reverie.files.places.slug import checked_folder_name, names_folder_of
+from reverie.files.places.slug import check_folder_name, names_folder_of
 from tests.requirements import requirement
 
 vendor = pytest.importorskip("claude_agent_sdk._internal.sessions")
@@ -70,7 +70,7 @@ def test_long_paths_are_recognised_by_their_beginning_and_wide_characters_in_bot
 
 
 def test_a_folder_name_of_the_users_own_is_checked() -> None:
-    assert checked_folder_name("my_project-2") == "my_project-2"
+    assert check_folder_name("my_project-2") == "my_project-2"
     for name in ("", "a/b", "..", "n" * 65, "ü", "name\n"):
         with pytest.raises(UserMistake):
-            checked_folder_name(name)
+            check_folder_name(name)

@@ -23,7 +23,7 @@ pytest.importorskip("mcp")
 async def test_the_tools_of_a_server_work_like_ours(tmp_path: Path, desk: Desk) -> None:
     connections = Connections(around(tmp_path), lambda _: None)
     connections.start([over_stdio(program=WITH_SDK)])
-    await connections.settled(30)
+    await connections.wait_until_settled(30)
     tools = Registry(connections.tools)
 
     add = tools.find("mcp__example__add")

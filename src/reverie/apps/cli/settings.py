@@ -15,8 +15,8 @@ from reverie.settings.describe import as_markdown, meaning
 from reverie.settings.layers import Origin, SettingsSource, present_paths, unknown, value_of
 from reverie.settings.load import Configuration
 from reverie.settings.locate import split_key
-from reverie.settings.schema import Key, dotted, find, is_group
-from reverie.settings.values import expected
+from reverie.settings.schema import Key, find, format_key_path, is_group
+from reverie.settings.values import describe_expected
 
 _VALUE_COLUMN = 40
 """Longer values push the origin to the right instead of making every line long."""
@@ -43,7 +43,9 @@ def rows(configuration: Configuration) -> list[SettingRow]:
     """All settings in the order of the reference page."""
     settings = configuration.settings
     return [
-        SettingRow(dotted(path), key, value_of(settings, path), configuration.origins.get(dotted(path), ()))
+        SettingRow(
+            format_key_path(path), key, value_of(settings, path), configuration.origins.get(format_key_path(path), ())
+        )
         for key, path in present_paths(settings)
     ]
 
@@ -95,7 +97,7 @@ def _chosen(every: list[SettingRow], key: str | None) -> list[SettingRow]:
 def _explained(declared: Key) -> str:
     variable = f"; variable {declared.variable}" if declared.variable else ""
     default = describe.as_text(declared.default)
-    return f"\n{meaning(declared)}\nTakes {expected(declared)}; default {default}{variable}."
+    return f"\n{meaning(declared)}\nTakes {describe_expected(declared)}; default {default}{variable}."
 
 
 def _object(row: SettingRow, *, with_origins: bool) -> dict[str, object]:
@@ -104,7 +106,7 @@ def _object(row: SettingRow, *, with_origins: bool) -> dict[str, object]:
         "value": describe.as_json(row.value),
         "source": row.source,
         "default": describe.as_json(row.declared.default),
-        "type": expected(row.declared),
+        "type": describe_expected(row.declared),
         "doc": meaning(row.declared),
         "variable": row.declared.variable,
     }

@@ -6,7 +6,7 @@ concerns), `verdict` (their answers, put together), `output` (how a script's out
 (what of a project the user must agree to first), `fire` (`Hooks`: all of them).
 """
 
-from reverie.extensions.hooks.declarations import Declared, Handler, Hook, declared_hooks, parse_declaration
+from reverie.extensions.hooks.declarations import Declared, Handler, Hook, parse_declaration, parse_hooks
 from reverie.extensions.hooks.events import EVENTS, Event
 from reverie.extensions.hooks.fire import Hooks
 from reverie.extensions.hooks.run import Effects, HookContext
@@ -23,6 +23,6 @@ __all__ = [
     "HookContext",
     "HookVerdict",
     "Hooks",
-    "declared_hooks",
     "parse_declaration",
+    "parse_hooks",
 ]

@@ -59,7 +59,7 @@ async def run_program(program: Program) -> Ended:
             start_new_session=True,
         )
         try:
-            await _ended(process, (out, err))
+            await _wait_for_end(process, (out, err))
         except BaseException:
             # Being cancelled once more must not leave a program that ignores the polite signal.
             await asyncio.shield(asyncio.ensure_future(_end(process)))
@@ -68,7 +68,7 @@ async def run_program(program: Program) -> Ended:
         return Ended(process.returncode, _text(out), _text(err))
 
 
-async def _ended(process: asyncio.subprocess.Process, outputs: Sequence[IO[bytes]]) -> None:
+async def _wait_for_end(process: asyncio.subprocess.Process, outputs: Sequence[IO[bytes]]) -> None:
     waiting = asyncio.ensure_future(process.wait())
     try:
         while not (await asyncio.wait({waiting}, timeout=_LOOK_SECONDS))[0]:

@@ -85,7 +85,7 @@ def _files_of(text: str, project: Path) -> Iterator[Path]:
             yield from _module(words[place + 1], project)
         elif "$" in word:
             # Where a variable leads is not known: any file of that name may be meant.
-            yield from _named(Path(word).name, project)
+            yield from _find_files_named(Path(word).name, project)
         else:
             path = project / word
             if path.suffix in _SCRIPT_SUFFIXES or (os.access(path, os.X_OK) and not path.is_dir()):
@@ -100,7 +100,7 @@ def _module(name: str, project: Path) -> Iterator[Path]:
         yield from (folder / "__init__.py" for folder in path.parents if folder.is_relative_to(root) and folder != root)
 
 
-def _named(name: str, project: Path) -> Iterator[Path]:
+def _find_files_named(name: str, project: Path) -> Iterator[Path]:
     looked = 0
     for folder, below, files in os.walk(project):
         below[:] = sorted(each for each in below if each not in _NOT_SEARCHED)

@@ -117,7 +117,7 @@ def parse_declaration(
     return Declared(declaration, hooks, tuple(f"{declaration.place}: {problem}" for problem in problems))
 
 
-def declared_hooks(declarations: Iterable[Declaration], plugins: Iterable[Plugin] = ()) -> tuple[Declared, ...]:
+def parse_hooks(declarations: Iterable[Declaration], plugins: Iterable[Plugin] = ()) -> tuple[Declared, ...]:
     """The hooks of all settings files and of all plugins."""
     own = (parse_declaration(declaration) for declaration in declarations)
     brought = (

@@ -20,7 +20,7 @@ from reverie.extensions.hooks.declarations import SOURCES, Declared, Handler, Ho
 from reverie.extensions.hooks.events import EVENTS
 from reverie.extensions.hooks.matcher import matches
 from reverie.extensions.hooks.run import Effects, HookContext, Occasion, label, run_hook
-from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, merged
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, merge_verdicts
 from reverie.files import write_atomic
 from reverie.files.trust import TrustAnswers, TrustPart
 from reverie.messages.blocks import JsonObject
@@ -127,15 +127,15 @@ class Hooks:
         asked = [hook for hook in chosen if not hook.handler.in_background]
         async with asyncio.TaskGroup() as together:
             running = [together.create_task(self._run(hook, occasion, self._timeout(hook, asked))) for hook in asked]
-        verdict = merged([HookVerdict(messages=changed), *(task.result() for task in running)])
+        verdict = merge_verdicts([HookVerdict(messages=changed), *(task.result() for task in running)])
         if event == "ConfigChange" and payload.get("source") == _POLICY and verdict.blocked is not None:
             # Nobody may keep out what an administrator says.
             verdict = replace(verdict, blocked=None, messages=(*verdict.messages, verdict.blocked))
         return verdict
 
-    def arrived(self) -> HookVerdict:
+    def take_background_results(self) -> HookVerdict:
         """Results of background hooks since the last call; they no longer decide anything."""
-        said, self._arrived = merged(self._arrived), []
+        said, self._arrived = merge_verdicts(self._arrived), []
         return said
 
     async def close(self, *, grace_seconds: float = 0.0) -> None:
@@ -193,7 +193,7 @@ class Hooks:
         try:
             async with asyncio.timeout(timeout_seconds):
                 said = await run_hook(hook, occasion, self._around, self._limits, self.effects, timeout_seconds)
-            return self._shortened(said)
+            return self._shorten_verdict(said)
         except TimeoutError:
             return HookVerdict(messages=(f"hook {name} took longer than {timeout_seconds:g} s and was ended",))
         except (Error, OSError) as problem:
@@ -229,7 +229,7 @@ class Hooks:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _shortened(self, said: HookVerdict) -> HookVerdict:
+    def _shorten_verdict(self, said: HookVerdict) -> HookVerdict:
         """Long output goes to a file; its beginning stays."""
         return replace(
             said,

@@ -64,7 +64,7 @@ def _fits(scheme: str, host: str, path: str, pattern: str) -> bool:
     )
 
 
-def filled_headers(
+def fill_headers(
     headers: Sequence[tuple[str, str]], variables: Collection[str], environment: Mapping[str, str]
 ) -> dict[str, str]:
     """Headers with the variables that they may name; any other variable becomes nothing."""

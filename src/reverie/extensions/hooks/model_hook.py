@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from reverie.errors import Unavailable
 from reverie.extensions.hooks.events import Event
-from reverie.extensions.hooks.output import judged
+from reverie.extensions.hooks.output import verdict_from_model
 from reverie.extensions.hooks.verdict import HookVerdict
 from reverie.messages.blocks import JsonObject
 from reverie.messages.message import Usage, assistant
@@ -30,7 +30,7 @@ _SCHEMA: JsonObject = {
 
 def question(event: Event, rule: str, facts: str) -> str:
     """The whole prompt. `$ARGUMENTS` points at the event's data, which stay where they cannot pass for the rule."""
-    values = {"rule": rule.replace(_ARGUMENTS, _POINTER), "event": event.name, "facts": _closed(facts)}
+    values = {"rule": rule.replace(_ARGUMENTS, _POINTER), "event": event.name, "facts": _escape_event_end(facts)}
     return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], _prompt())
 
 
@@ -56,7 +56,7 @@ def read_judgement(event: Event, label: str, text: str) -> HookVerdict:
         said = None
     if not isinstance(said, dict) or not isinstance(said.get("ok"), bool):
         raise Unavailable(f"its model did not answer the question: {text[:200]!r}")
-    return judged(event, label, ok=said["ok"], reason=str(said.get("reason") or ""))
+    return verdict_from_model(event, label, ok=said["ok"], reason=str(said.get("reason") or ""))
 
 
 async def without_model(flow: Flow[HookVerdict], _: str) -> HookVerdict:
@@ -76,6 +76,6 @@ def _prompt() -> str:
     return re.sub(r"\A\s*<!--.*?-->\s*", "", text, count=1, flags=re.DOTALL)
 
 
-def _closed(facts: str) -> str:
+def _escape_event_end(facts: str) -> str:
     """Data cannot end the element it stands in."""
     return facts.replace("</event>", "<\\/event>")

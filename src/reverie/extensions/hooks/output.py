@@ -49,12 +49,12 @@ def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "
     is_valid = False
     if is_json:
         try:
-            said = controlled(event, stdout)
+            said = parse_control_fields(event, stdout)
             is_valid = True
         except _Mistake as mistake:
             said = HookVerdict(messages=(f"hook {label}: its JSON is not taken: {mistake}",))
     if code == BLOCKING_CODE and not _MISSING.match(stderr):
-        return _refused(event, label, stderr.strip() or said.blocked or said.reason, said)
+        return _refuse(event, label, stderr.strip() or said.blocked or said.reason, said)
     if code != 0 and event.name == "WorktreeCreate":
         return replace(said, blocked=_tail(stderr) or f"hook {label} ended with code {code}")
     if code != 0 and not is_valid:
@@ -67,12 +67,12 @@ def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "
     return HookVerdict(context=(text,)) if text and event.takes_stdout else NOTHING
 
 
-def judged(event: Event, label: str, *, ok: bool, reason: str) -> HookVerdict:
+def verdict_from_model(event: Event, label: str, *, ok: bool, reason: str) -> HookVerdict:
     """What a model said that was asked whether to go on; a yes is no permission, only no objection."""
-    return NOTHING if ok else _refused(event, label, reason, NOTHING)
+    return NOTHING if ok else _refuse(event, label, reason, NOTHING)
 
 
-def controlled(event: Event, text: str) -> HookVerdict:
+def parse_control_fields(event: Event, text: str) -> HookVerdict:
     """The control fields of a JSON answer. Raises `ValueError` with what is wrong."""
     try:
         found: Json = json.loads(text)
@@ -85,13 +85,13 @@ def controlled(event: Event, text: str) -> HookVerdict:
     if named != event.name:
         raise _Mistake(f"`hookEventName` is {named!r}, expected {event.name!r}")
     said = _universal(found)
-    said = _decided(event, found, said)
+    said = _apply_decision(event, found, said)
     if event.takes_context and (context := _field(specific, "additionalContext", str)):
         said = replace(said, context=(context,))
     if event.name == "PreToolUse":
-        said = _permitted(specific, said)
+        said = _apply_permission(specific, said)
     elif event.name == "PermissionRequest":
-        said = _answered(specific, said)
+        said = _apply_answer(specific, said)
     elif event.name == "PostToolUse":
         output = specific.get("updatedToolOutput", specific.get("updatedMCPToolOutput"))
         said = replace(said, updated_output=output)
@@ -109,7 +109,7 @@ def _universal(found: JsonObject) -> HookVerdict:
     return HookVerdict(stop=stop, messages=(message,) if message else ())
 
 
-def _decided(event: Event, found: JsonObject, said: HookVerdict) -> HookVerdict:
+def _apply_decision(event: Event, found: JsonObject, said: HookVerdict) -> HookVerdict:
     decision = _field(found, "decision", str)
     reason = _field(found, "reason", str) or ""
     if decision not in (None, "block", "approve"):
@@ -123,7 +123,7 @@ def _decided(event: Event, found: JsonObject, said: HookVerdict) -> HookVerdict:
     return replace(said, blocked=reason or _NO_REASON)
 
 
-def _permitted(specific: JsonObject, said: HookVerdict) -> HookVerdict:
+def _apply_permission(specific: JsonObject, said: HookVerdict) -> HookVerdict:
     decision = _field(specific, "permissionDecision", str)
     if decision is not None:
         if decision not in _PERMISSIONS:
@@ -133,7 +133,7 @@ def _permitted(specific: JsonObject, said: HookVerdict) -> HookVerdict:
     return replace(said, updated_input=_field(specific, "updatedInput", dict))
 
 
-def _answered(specific: JsonObject, said: HookVerdict) -> HookVerdict:
+def _apply_answer(specific: JsonObject, said: HookVerdict) -> HookVerdict:
     """The answer to a question that the user would have been asked."""
     decision = _field(specific, "decision", dict)
     if decision is None:
@@ -152,7 +152,7 @@ def _with_permission(said: HookVerdict, permission: Permission, reason: str) -> 
     return replace(said, permission=permission, reason=reason, blocked=blocked)
 
 
-def _refused(event: Event, label: str, reason: str, said: HookVerdict) -> HookVerdict:
+def _refuse(event: Event, label: str, reason: str, said: HookVerdict) -> HookVerdict:
     """Exit code 2 stands whatever the JSON said; only its other words count."""
     reason = reason or f"hook {label} refused it and gave no reason"
     kept = replace(said, permission=None, reason="", blocked=None, updated_input=None, updated_output=None)

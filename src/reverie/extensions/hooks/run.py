@@ -17,9 +17,9 @@ from reverie.extensions.hooks import matcher as matching
 from reverie.extensions.hooks.command_hook import Ended, Program, run_program
 from reverie.extensions.hooks.declarations import Handler, Hook, HookKind
 from reverie.extensions.hooks.events import Event
-from reverie.extensions.hooks.http_hook import Answered, HookRequest, filled_headers, is_allowed, post
+from reverie.extensions.hooks.http_hook import Answered, HookRequest, fill_headers, is_allowed, post
 from reverie.extensions.hooks.model_hook import judgement, question, read_judgement, without_model
-from reverie.extensions.hooks.output import controlled, outcome
+from reverie.extensions.hooks.output import outcome, parse_control_fields
 from reverie.extensions.hooks.verdict import NOTHING, HookVerdict
 from reverie.files import write_folder
 from reverie.messages.blocks import Json, JsonObject
@@ -130,7 +130,7 @@ async def run_hook(
             words = await effects.agent(question(occasion.event, handler.prompt, occasion.text), handler.model)
             return read_judgement(occasion.event, label(hook), words)
         case HookKind.MCP_TOOL:
-            given = _filled(json.loads(handler.given), occasion.payload)
+            given = _fill_fields(json.loads(handler.given), occasion.payload)
             assert isinstance(given, dict)
             text = await effects.call(handler.server, handler.tool, given)
             return outcome(occasion.event, label(hook), code=0, stdout=text)
@@ -146,7 +146,7 @@ def _own_folders(handler: Handler, occasion: Occasion, around: HookContext) -> I
 
 def _program(handler: Handler, occasion: Occasion, around: HookContext) -> Program:
     own = _own_variables(handler, around)
-    variables = {**_inherited(around.environment), **own}
+    variables = {**_inherit_environment(around.environment), **own}
     if occasion.event.is_about_tool:
         given = json.dumps(occasion.tool_input, default=str)
         variables["TOOL_NAME"] = occasion.tool
@@ -163,7 +163,7 @@ def _program(handler: Handler, occasion: Occasion, around: HookContext) -> Progr
     )
 
 
-def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
+def _inherit_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """What a program inherits; telemetry of ours is not its business."""
     return {name: value for name, value in environment.items() if not name.startswith("OTEL_")}
 
@@ -201,7 +201,7 @@ def _letter(
     variables = set(handler.variables)
     if limits.http_env_vars:
         variables &= set(limits.http_env_vars)
-    headers = filled_headers(handler.headers, variables, around.environment)
+    headers = fill_headers(handler.headers, variables, around.environment)
     return HookRequest(handler.url, headers, occasion.text.encode("utf-8"), timeout_seconds)
 
 
@@ -212,23 +212,23 @@ def _heard(event: Event, name: str, answered: Answered) -> HookVerdict:
     if not answered.text.strip():
         return NOTHING
     try:
-        return controlled(event, answered.text)
+        return parse_control_fields(event, answered.text)
     except ValueError as mistake:
         return HookVerdict(messages=(f"hook {name}: its answer is not taken: {mistake}",))
 
 
-def _filled(value: Json, payload: JsonObject) -> Json:
+def _fill_fields(value: Json, payload: JsonObject) -> Json:
     """The input of a tool with `${tool_input.file_path}` and the like looked up in the payload."""
     if isinstance(value, dict):
-        return {name: _filled(item, payload) for name, item in value.items()}
+        return {name: _fill_fields(item, payload) for name, item in value.items()}
     if isinstance(value, list):
-        return [_filled(item, payload) for item in value]
+        return [_fill_fields(item, payload) for item in value]
     if isinstance(value, str):
-        return _FIELD.sub(lambda found: _looked_up(found[1], payload, found[0]), value)
+        return _FIELD.sub(lambda found: _look_up_field(found[1], payload, found[0]), value)
     return value
 
 
-def _looked_up(path: str, payload: JsonObject, otherwise: str) -> str:
+def _look_up_field(path: str, payload: JsonObject, otherwise: str) -> str:
     here: object = payload
     for name in path.split("."):
         here = here.get(name) if isinstance(here, Mapping) else None

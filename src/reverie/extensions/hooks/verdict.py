@@ -43,26 +43,26 @@ class HookVerdict:
 NOTHING = HookVerdict()
 
 
-def merged(verdicts: Sequence[HookVerdict]) -> HookVerdict:
+def merge_verdicts(verdicts: Sequence[HookVerdict]) -> HookVerdict:
     """One verdict of many, in the order of their sources: the strictest permission wins, a later input the earlier."""
     permission = next((one for one in _STRICTEST if any(said.permission == one for said in verdicts)), None)
     reasons = _distinct(said.reason for said in verdicts if permission is not None and said.permission == permission)
     inputs = [said.updated_input for said in verdicts if said.updated_input is not None]
     outputs = [said.updated_output for said in verdicts if said.updated_output is not None]
     return HookVerdict(
-        blocked=_joined(said.blocked for said in verdicts),
+        blocked=_join_texts(said.blocked for said in verdicts),
         permission=permission,
         reason="\n".join(reasons),
         updated_input=inputs[-1] if inputs and permission != "deny" else None,
         updated_output=outputs[-1] if outputs else None,
         context=_distinct(text for said in verdicts for text in said.context),
-        stop=_joined(said.stop for said in verdicts),
+        stop=_join_texts(said.stop for said in verdicts),
         messages=_distinct(text for said in verdicts for text in said.messages),
         more={name: value for said in verdicts for name, value in said.more.items()},
     )
 
 
-def _joined(texts: Iterable[str | None]) -> str | None:
+def _join_texts(texts: Iterable[str | None]) -> str | None:
     said = [text for text in texts if text is not None]
     return "\n".join(_distinct(said)) if said else None
 

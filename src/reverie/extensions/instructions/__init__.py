@@ -5,7 +5,7 @@ touched file adds), `rules` (folders of rules, `paths:`), `include` (what `@path
 `markdown` (code and comments), `render` (what the model reads).
 """
 
-from reverie.extensions.instructions.discover import load, nested, taken_as_read, wanted_again
+from reverie.extensions.instructions.discover import load, load_nested, load_waiting, mark_as_read
 from reverie.extensions.instructions.instruction_file import (
     InstructionFile,
     InstructionKind,
@@ -25,9 +25,9 @@ __all__ = [
     "Where",
     "compact_instructions",
     "load",
-    "nested",
+    "load_nested",
+    "load_waiting",
+    "mark_as_read",
     "render",
     "render_nested",
-    "taken_as_read",
-    "wanted_again",
 ]

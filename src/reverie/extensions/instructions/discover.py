@@ -58,10 +58,10 @@ def load(where: Where, reason: LoadReason = LoadReason.SESSION_START) -> Loaded:
     return loading.result()
 
 
-def nested(loaded: Loaded, touched: Path) -> Loaded:
+def load_nested(loaded: Loaded, touched: Path) -> Loaded:
     """What a touched file adds: the instructions of folders on the way to it, and rules whose `paths:` match it.
 
-    The answer holds only what is new; `loaded.joined(answer)` is the whole.
+    The answer holds only what is new; `loaded.with_more(answer)` is the whole.
     """
     if not loaded.where.settings.enabled:
         return Loaded(loaded.where)
@@ -74,15 +74,15 @@ def nested(loaded: Loaded, touched: Path) -> Loaded:
     return loading.result()
 
 
-def wanted_again(loaded: Loaded) -> Loaded:
-    """What waited outside of the project and is allowed now; as with `nested`, the answer holds only what is new."""
+def load_waiting(loaded: Loaded) -> Loaded:
+    """What waited outside of the project and is allowed now. Like `load_nested`, returns only what is new."""
     loading = _Loading(loaded)
     for one in loaded.waiting:
         loading.read_outside(one)
     return loading.result()
 
 
-def taken_as_read(loaded: Loaded, paths: Iterable[Path]) -> Loaded:
+def mark_as_read(loaded: Loaded, paths: Iterable[Path]) -> Loaded:
     """The same, when these files stand in the conversation already, as after a resume: they will not come again."""
     known = {identity for path in paths if (identity := read_identity(path)) is not None}
     rules = tuple(rule for rule in loaded.rules if rule.identity not in known)

@@ -135,7 +135,7 @@ class Loaded:
     seen: frozenset[Identity] = frozenset()
     """Files that will not be loaded again."""
 
-    def joined(self, more: Loaded) -> Loaded:
+    def with_more(self, more: Loaded) -> Loaded:
         """With what a touched file added; `more` knows which rules are left and which files were seen."""
         return replace(
             more,

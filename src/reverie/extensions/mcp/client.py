@@ -69,7 +69,7 @@ async def live(
     with anyio.CancelScope(deadline=anyio.current_time() + connect_seconds) as scope:
         try:
             client = Client(
-                _watched(_transport(server, environment, directory, log), ended),
+                _watch_transport(_transport(server, environment, directory, log), ended),
                 client_info=mcp_types.Implementation(name="reverie", version=version or "0"),
                 message_handler=hear,
             )
@@ -106,29 +106,29 @@ class SdkLink:
         self._client = client
 
     async def call(self, tool: str, given: JsonObject, *, timeout_seconds: float, heard: Heard) -> JsonObject:
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def report_progress(progress: float, total: float | None, message: str | None) -> None:
             share = f"{progress:g}/{total:g}" if total else f"{progress:g}"
             heard(f"{share} {message}" if message else share)
 
         with _translated(timeout_seconds):
             result = await self._client.session.call_tool(
-                tool, dict(given), read_timeout_seconds=timeout_seconds, progress_callback=told
+                tool, dict(given), read_timeout_seconds=timeout_seconds, progress_callback=report_progress
             )
         return _as_json(result)
 
     async def prompt(self, name: str, arguments: dict[str, str], *, timeout_seconds: float) -> tuple[JsonObject, ...]:
-        result = await _answered(self._client.session.get_prompt(name, arguments), timeout_seconds)
+        result = await _await_answer(self._client.session.get_prompt(name, arguments), timeout_seconds)
         return tuple(_as_json(message.content) for message in result.messages)
 
     async def resources(self, *, timeout_seconds: float) -> tuple[OfferedResource, ...]:
-        return await _answered(_resources(self._client), timeout_seconds)
+        return await _await_answer(_resources(self._client), timeout_seconds)
 
     async def read_resource(self, uri: str, *, timeout_seconds: float) -> tuple[JsonObject, ...]:
-        result = await _answered(self._client.read_resource(uri), timeout_seconds)
+        result = await _await_answer(self._client.read_resource(uri), timeout_seconds)
         return tuple(_as_json(content) for content in result.contents)
 
 
-async def _answered(request: Awaitable[_Result], timeout_seconds: float) -> _Result:
+async def _await_answer(request: Awaitable[_Result], timeout_seconds: float) -> _Result:
     """What a request answers, within a time. Raises `LinkLost` and `Unavailable`."""
     try:
         async with asyncio.timeout(timeout_seconds):
@@ -202,7 +202,7 @@ class _WatchedStream:
 
 
 @asynccontextmanager
-async def _watched(transport: AbstractAsyncContextManager[Any], ended: asyncio.Event) -> AsyncIterator[Any]:
+async def _watch_transport(transport: AbstractAsyncContextManager[Any], ended: asyncio.Event) -> AsyncIterator[Any]:
     """The same transport, with the end of what the server says made known at once and not by the next failing call."""
     async with transport as (reads, writes):
         yield _WatchedStream(reads, ended), writes
@@ -244,7 +244,7 @@ async def _offer(client: Client) -> Offer:
         cursor = None
         for _ in range(_MOST_PAGES):
             page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-            tools += map(_offered, page.tools)
+            tools += map(_tool_from_sdk, page.tools)
             cursor = page.next_cursor
             if not cursor:
                 break
@@ -294,7 +294,7 @@ async def _listen(client: Client, changed: asyncio.Event) -> None:
                 changed.set()
 
 
-def _offered(tool: mcp_types.Tool) -> Offered:
+def _tool_from_sdk(tool: mcp_types.Tool) -> Offered:
     hints = tool.annotations
     return Offered(
         tool.name,

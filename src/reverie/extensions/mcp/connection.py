@@ -60,7 +60,7 @@ class Connection:
         self.problem = ""
         self.offer = Offer()
         self._around = around
-        self._changed = changed
+        self._on_change = changed
         self._link: Link | None = None
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -75,31 +75,31 @@ class Connection:
         self._settled, self._stop = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._live(self._stop), name=f"mcp {self.server.name}")
 
-    async def settled(self) -> None:
+    async def wait_until_settled(self) -> None:
         """Wait until the server is connected or has failed."""
         await self._settled.wait()
 
     async def call(self, tool: str, given: JsonObject, heard: Heard = lambda _: None) -> JsonObject:
         """Call a tool; a server that was lost is connected again first. Raises `Unavailable`."""
-        return await self._asked(
+        return await self._ask(
             lambda link: link.call(tool, given, timeout_seconds=self._limit_seconds, heard=heard), may_repeat=False
         )
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[JsonObject, ...]:
         """The content blocks of a prompt of the server. Raises `Unavailable`."""
-        return await self._asked(lambda link: link.prompt(name, arguments, timeout_seconds=self._limit_seconds))
+        return await self._ask(lambda link: link.prompt(name, arguments, timeout_seconds=self._limit_seconds))
 
     async def resources(self) -> tuple[OfferedResource, ...]:
         """The resources of the server. Raises `Unavailable`."""
-        return await self._asked(lambda link: link.resources(timeout_seconds=self._limit_seconds))
+        return await self._ask(lambda link: link.resources(timeout_seconds=self._limit_seconds))
 
     async def read_resource(self, uri: str) -> tuple[JsonObject, ...]:
         """The contents of a resource. Raises `Unavailable`."""
-        return await self._asked(lambda link: link.read_resource(uri, timeout_seconds=self._limit_seconds))
+        return await self._ask(lambda link: link.read_resource(uri, timeout_seconds=self._limit_seconds))
 
-    async def _asked(self, ask: Callable[[Link], Awaitable[_Result]], *, may_repeat: bool = True) -> _Result:
+    async def _ask(self, ask: Callable[[Link], Awaitable[_Result]], *, may_repeat: bool = True) -> _Result:
         """Ask the server; where it is lost, connect and ask once more unless it may have acted on the request."""
-        link = await self._linked()
+        link = await self._get_link()
         try:
             return await ask(link)
         except LinkLost as lost:
@@ -108,7 +108,7 @@ class Connection:
                 raise Unavailable(
                     f"the connection to server {self.server.name!r} was lost during this call; the next call reconnects"
                 ) from lost
-        link = await self._linked()
+        link = await self._get_link()
         try:
             return await ask(link)
         except LinkLost as lost:
@@ -135,11 +135,11 @@ class Connection:
             task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _linked(self) -> Link:
+    async def _get_link(self) -> Link:
         if self.state in (ConnectionState.LOST, ConnectionState.FAILED) and not self._is_closed:
             self.start()
         if self.state is ConnectionState.CONNECTING:
-            await self.settled()
+            await self.wait_until_settled()
         if self._link is None:
             raise Unavailable(
                 f"server {self.server.name!r} is not reachable: {self.problem or 'the connection is closed'}"
@@ -188,7 +188,7 @@ class Connection:
     def _tell(self, state: ConnectionState, problem: str = "") -> None:
         self.state, self.problem = state, problem
         self._settled.set()
-        self._changed(self)
+        self._on_change(self)
 
 
 async def _keep_short(log: TextIO) -> None:

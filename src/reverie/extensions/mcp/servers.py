@@ -123,7 +123,7 @@ def list_servers(
     problems: list[str] = []
 
     def take(block: Json, source: str, place: str) -> None:
-        servers = parsed_servers(block, source=source, place=place, directory=project, values=values)
+        servers = parse_servers(block, source=source, place=place, directory=project, values=values)
         found.extend(servers.ready)
         problems.extend(servers.problems)
 
@@ -154,7 +154,7 @@ def check_flag_file(path: Path) -> None:
         raise UserMistake(f"--mcp-config {problems[0]}")
 
 
-def parsed_servers(
+def parse_servers(
     block: Json,
     *,
     source: str,
@@ -193,7 +193,7 @@ def parsed_servers(
     return Servers(tuple(ready), problems=tuple(problems))
 
 
-def joined(all_found: Iterable[Servers]) -> Servers:
+def join_servers(all_found: Iterable[Servers]) -> Servers:
     """What several places named, one after the other."""
     many = tuple(all_found)
     return Servers(
@@ -266,19 +266,19 @@ class _Fields:
             return ""
         if not isinstance(value, str):
             raise _Mistake(f"`{key}` must be a string")
-        return expanded(value, self._values)
+        return expand_variables(value, self._values)
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self._entry.get(key) or []
         if not isinstance(value, list) or any(isinstance(item, list | dict) or item is None for item in value):
             raise _Mistake(f"`{key}` must be a list of strings")
-        return tuple(expanded(_as_text(item), self._values) for item in value)
+        return tuple(expand_variables(_as_text(item), self._values) for item in value)
 
     def pairs(self, key: str) -> Pairs:
         value = self._entry.get(key) or {}
         if not isinstance(value, dict) or any(isinstance(item, list | dict) or item is None for item in value.values()):
             raise _Mistake(f"`{key}` must be a table of strings")
-        return tuple((name, expanded(_as_text(item), self._values)) for name, item in value.items())
+        return tuple((name, expand_variables(_as_text(item), self._values)) for name, item in value.items())
 
 
 def _as_text(value: Json) -> str:
@@ -341,7 +341,7 @@ def _chosen(found: Iterable[Server], accepted: Callable[[Server], bool], problem
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 
 
-def expanded(text: str, values: Mapping[str, str]) -> str:
+def expand_variables(text: str, values: Mapping[str, str]) -> str:
     """The text with its variables filled in; one that is unset and has no default stays as it was written."""
 
     def value(found: re.Match[str]) -> str:
@@ -355,6 +355,6 @@ def expanded(text: str, values: Mapping[str, str]) -> str:
 
 
 def unset(text: str, values: Mapping[str, str]) -> tuple[str, ...]:
-    """The variables that `expanded` leaves as they are."""
+    """The variables that `expand_variables` leaves as they are."""
     named = ((found[1], found[2]) for found in _VARIABLE.finditer(text))
     return tuple(dict.fromkeys(name for name, default in named if default is None and name not in values))

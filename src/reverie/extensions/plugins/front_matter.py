@@ -73,7 +73,7 @@ def read_page(text: str) -> FrontMatterFile:
     if len(head) > _MAX_HEAD_CHARS:
         return FrontMatterFile({}, body, "its front matter is too long")
     try:
-        return FrontMatterFile(_loaded(head), body)
+        return FrontMatterFile(_load_head(head), body)
     except ValueError as problem:
         return FrontMatterFile({}, body, f"its front matter is not YAML: {problem}")
 
@@ -81,13 +81,13 @@ def read_page(text: str) -> FrontMatterFile:
 def hooks_block(page: FrontMatterFile) -> str:
     """The `hooks` of a page as JSON; empty where it has none."""
     block = page.fields.get("hooks")
-    return json.dumps(_typed(block)) if isinstance(block, dict) else ""
+    return json.dumps(_convert_fields(block)) if isinstance(block, dict) else ""
 
 
 def servers_block(page: FrontMatterFile) -> str:
     """The `mcpServers` of a page as JSON: names, tables, or lists of both; empty where it has none."""
     block = page.fields.get("mcpServers")
-    return json.dumps(_typed(block)) if block else ""
+    return json.dumps(_convert_fields(block)) if block else ""
 
 
 def effort_of(page: FrontMatterFile) -> str:
@@ -96,12 +96,12 @@ def effort_of(page: FrontMatterFile) -> str:
     return said if said in EFFORTS else ""
 
 
-def _typed(value: object, key: str = "") -> object:
+def _convert_fields(value: object, key: str = "") -> object:
     """The block with the few fields that are no texts as what they mean; everything was read as text."""
     if isinstance(value, dict):
-        return {name: _typed(item, name) for name, item in value.items()}
+        return {name: _convert_fields(item, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [_typed(item, key) for item in value]
+        return [_convert_fields(item, key) for item in value]
     if key in _HOOK_FLAGS:
         return value == "true"
     if key == "timeout" and isinstance(value, str):
@@ -110,14 +110,14 @@ def _typed(value: object, key: str = "") -> object:
     return value
 
 
-def _loaded(head: str) -> Mapping[str, Field]:
+def _load_head(head: str) -> Mapping[str, Field]:
     lines = head.splitlines()
     if all(_SIMPLE.fullmatch(line) for line in lines):
         # Most heads are a few plain lines, and a session reads hundreds; YAML takes a millisecond each.
         return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
     import yaml
 
-    for attempt in (head, _quoted(head)):
+    for attempt in (head, _quote_plain_values(head)):
         try:
             # Anchors could unfold a short text into a huge one, and nobody writes them here.
             if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(attempt)):
@@ -134,7 +134,7 @@ def _loaded(head: str) -> Mapping[str, Field]:
     raise ValueError(problem)
 
 
-def _quoted(head: str) -> str:
+def _quote_plain_values(head: str) -> str:
     """Once more with plain values in quotes: people write colons and brackets without."""
 
     def line(found: re.Match[str]) -> str:

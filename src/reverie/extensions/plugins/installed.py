@@ -13,9 +13,9 @@ from pathlib import Path
 
 from reverie.errors import Refused
 from reverie.extensions.json_file import Unread, read_object
-from reverie.extensions.mcp.servers import Servers, joined
+from reverie.extensions.mcp.servers import Servers, join_servers
 from reverie.extensions.plugins.plugin import Plugin, read_plugin
-from reverie.files import checked_name, safe_join
+from reverie.files import check_name, safe_join
 from reverie.files.places import Places
 from reverie.messages.blocks import Json, JsonObject
 from reverie.values import value
@@ -36,7 +36,7 @@ class Plugins:
     @property
     def servers(self) -> Servers:
         """The servers of all, for `list_servers`."""
-        return joined(plugin.servers for plugin in self.plugins)
+        return join_servers(plugin.servers for plugin in self.plugins)
 
 
 def list_plugins(
@@ -86,7 +86,7 @@ def _list_enabled(
     if isinstance(registry, Unread):
         problems.append(registry.sentence)
         registry = None
-    for label in _enabled(places, project, problems, is_trusted=is_trusted):
+    for label in _read_enabled_labels(places, project, problems, is_trusted=is_trusted):
         try:
             root = _find_root(home, label, registry or {})
         except Refused as refusal:
@@ -98,7 +98,7 @@ def _list_enabled(
             yield root, label
 
 
-def _enabled(places: Places, project: Path, problems: list[str], *, is_trusted: bool) -> list[str]:
+def _read_enabled_labels(places: Places, project: Path, problems: list[str], *, is_trusted: bool) -> list[str]:
     files = places.host_settings_files(project)
     answers: dict[str, bool] = {}
     for path in (files.user, files.project, files.local):
@@ -117,20 +117,20 @@ def _enabled(places: Places, project: Path, problems: list[str], *, is_trusted: 
 
 def _find_root(home: Path, label: str, registry: JsonObject) -> Path | None:
     name, _, market = label.partition("@")
-    checked_name(name, what="plugin name")
-    installed = _installed(registry, label)
+    check_name(name, what="plugin name")
+    installed = _find_install_path(registry, label)
     if installed is not None and installed.is_dir():
         return installed
     if not market:
         return None
-    checked_name(market, what="marketplace name")
+    check_name(market, what="marketplace name")
     versions = [path for path in _list_folders(home / "cache" / market / name) if not (path / _ORPHANED).exists()]
     if versions:
         return max(versions, key=_version)
     return _in_marketplace(home / "marketplaces" / market, name)
 
 
-def _installed(registry: JsonObject, label: str) -> Path | None:
+def _find_install_path(registry: JsonObject, label: str) -> Path | None:
     plugins = registry.get("plugins")
     entry: Json = plugins.get(label) if isinstance(plugins, dict) else None
     # Several scopes make a list; the last one was installed for the nearest.

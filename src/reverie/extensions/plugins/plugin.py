@@ -13,7 +13,7 @@ from pathlib import Path
 
 from reverie.errors import Refused
 from reverie.extensions.json_file import Unread, read_object
-from reverie.extensions.mcp.servers import NO_SERVERS, Servers, joined, parsed_servers
+from reverie.extensions.mcp.servers import NO_SERVERS, Servers, join_servers, parse_servers
 from reverie.files import is_inside, safe_join
 from reverie.messages.blocks import Json, JsonObject
 from reverie.settings import Declaration
@@ -138,7 +138,7 @@ class _Parts:
             if isinstance(inner, dict):
                 inner = {name: entry for name, entry in inner.items() if name not in taken}
                 taken |= inner.keys()
-            found_here = parsed_servers(
+            found_here = parse_servers(
                 inner,
                 source="plugin",
                 place=str(place),
@@ -148,7 +148,7 @@ class _Parts:
                 extra_env=own,
             )
             read.append(found_here)
-        return joined(read)
+        return join_servers(read)
 
     def _files(self, key: str, default: Path) -> Iterable[Path]:
         named = [self._inside(text, key) for text in _texts(self.manifest.get(key))]

@@ -6,17 +6,17 @@ is told of them), `invocation` (what it reads when one is invoked).
 
 from reverie.extensions.skills.discover import Skills, list_nested, list_skills
 from reverie.extensions.skills.invocation import Invocation, read_invocation
-from reverie.extensions.skills.listing import announced, describe, listing
+from reverie.extensions.skills.listing import describe, listing, skills_in_play
 from reverie.extensions.skills.skill import Skill
 
 __all__ = [
     "Invocation",
     "Skill",
     "Skills",
-    "announced",
     "describe",
     "list_nested",
     "list_skills",
     "listing",
     "read_invocation",
+    "skills_in_play",
 ]

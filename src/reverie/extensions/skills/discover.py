@@ -38,7 +38,7 @@ class Skills:
         short = [skill for skill in self.skills if skill.name.rpartition(":")[2] == name]
         return short[0] if len(short) == 1 else None
 
-    def joined(self, more: Skills) -> Skills:
+    def with_more(self, more: Skills) -> Skills:
         """With those of a folder that has come into play; names that are taken stay as they are."""
         return _first_of_each((*self.skills, *more.skills), (*self.problems, *more.problems))
 
@@ -56,14 +56,14 @@ def list_skills(
         found += _list_of_project(folder, places, project if folder.is_relative_to(project) else folder)
     for plugin in plugins:
         found += _list_of_plugin(plugin)
-    return _collected(found)
+    return _collect_skills(found)
 
 
 def list_nested(touched: Path, *, places: Places, directory: Path) -> Skills:
     """The skills of the folders between the place where the agent stands and a file that it touched."""
     folders = [folder for folder in _upward(touched.parent, directory) if folder != directory]
     below = [folder for folder in folders if folder.is_relative_to(directory)]
-    return _collected(one for folder in below for one in _list_of_project(folder, places, directory))
+    return _collect_skills(one for folder in below for one in _list_of_project(folder, places, directory))
 
 
 def _list_of_project(folder: Path, places: Places, within: Path) -> Iterator[tuple[Skill | None, str]]:
@@ -116,7 +116,7 @@ def _upward(directory: Path, project: Path) -> list[Path]:
     return [directory, *(folder for folder in directory.parents if folder.is_relative_to(project))]
 
 
-def _collected(found: Iterable[tuple[Skill | None, str]]) -> Skills:
+def _collect_skills(found: Iterable[tuple[Skill | None, str]]) -> Skills:
     pairs = list(found)
     skills = (skill for skill, _ in pairs if skill is not None)
     return _first_of_each(skills, tuple(problem for _, problem in pairs if problem))

@@ -31,7 +31,7 @@ def listing(
     return _names(announced, budget_chars)
 
 
-def announced(
+def skills_in_play(
     skills: Iterable[Skill], touched: Iterable[str], *, covers: Callable[[tuple[str, ...], str], bool]
 ) -> tuple[Skill, ...]:
     """The skills that are in play: those for all files, and those whose patterns cover a touched file.

@@ -78,7 +78,7 @@ def configured_programs(directory: Path) -> frozenset[str]:
     """
     seen: dict[Path, None] = {}
     try:
-        return frozenset(_named(Path(os.path.realpath(directory)), seen))
+        return frozenset(_find_programs(Path(os.path.realpath(directory)), seen))
     except (Unavailable, OSError, ValueError):
         return frozenset({UNKNOWN})
 
@@ -88,7 +88,7 @@ def may_look_at_files(directory: Path) -> bool:
     return all(re.fullmatch(_OFF_BY_FLAGS, key) for key in configured_programs(directory))
 
 
-def _named(directory: Path, seen: dict[Path, None]) -> Iterator[str]:
+def _find_programs(directory: Path, seen: dict[Path, None]) -> Iterator[str]:
     asked = ("--show-toplevel", "--absolute-git-dir", "--git-path", _INDEX_HOOK)
     located = run_git(directory, "rev-parse", *asked, as_user=True)
     if located.returncode:
@@ -108,12 +108,12 @@ def _named(directory: Path, seen: dict[Path, None]) -> Iterator[str]:
         return
     if os.path.lexists(directory / hook) or os.path.lexists(Path(top, hook)):
         yield "hook"
-    yield from _shown_from_elsewhere(Path(top), Path(git_dir))
-    yield from _named_in_settings(directory, Path(top))
-    yield from _named_in_submodules(Path(top), seen)
+    yield from _find_foreign_contents(Path(top), Path(git_dir))
+    yield from _find_in_settings(directory, Path(top))
+    yield from _find_in_submodules(Path(top), seen)
 
 
-def _shown_from_elsewhere(top: Path, git_dir: Path) -> Iterator[str]:
+def _find_foreign_contents(top: Path, git_dir: Path) -> Iterator[str]:
     """Where a repository would show the contents of other folders: of a foreign one, by links, by alternates."""
     checkout = find_checkout(top)
     if checkout is None or checkout.git_dir is None:
@@ -133,7 +133,7 @@ def _shown_from_elsewhere(top: Path, git_dir: Path) -> Iterator[str]:
                 waiting.append(Path(entry.path))
 
 
-def _named_in_settings(directory: Path, top: Path) -> Iterator[str]:
+def _find_in_settings(directory: Path, top: Path) -> Iterator[str]:
     listed = run_git(directory, "config", "--list", "--show-scope", "-z")
     if listed.returncode:
         yield UNKNOWN
@@ -160,7 +160,7 @@ def _harmless_keys() -> re.Pattern[str]:
     return re.compile(_HARMLESS, re.VERBOSE | re.DOTALL)
 
 
-def _named_in_submodules(top: Path, seen: dict[Path, None]) -> Iterator[str]:
+def _find_in_submodules(top: Path, seen: dict[Path, None]) -> Iterator[str]:
     """A question about the work tree is handed on to every submodule that is there, with that one's own settings."""
     entries = run_git(top, "ls-files", "--stage", "-z")
     if entries.returncode:
@@ -170,4 +170,4 @@ def _named_in_submodules(top: Path, seen: dict[Path, None]) -> Iterator[str]:
         if entry.startswith(_GITLINK):
             folder = top / os.fsdecode(entry.partition(b"\t")[2])
             if os.path.lexists(folder / ".git"):
-                yield from _named(folder, seen)
+                yield from _find_programs(folder, seen)

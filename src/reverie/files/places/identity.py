@@ -97,7 +97,7 @@ def open_project(
             found = _find(places, me) or _new(places, me)
         if git_dir is not None and _lacks_marker(found, me):
             me = _write_marker(git_dir, me, new_marker)
-        identity = _renewed(found.identity, me)
+        identity = _update_identity(found.identity, me)
         write_atomic(found.folder.identity, json.dumps(asdict(identity), indent=2) + "\n")
         return replace(found, identity=identity)
 
@@ -178,7 +178,7 @@ def _new(places: Places, me: Identity) -> Project:
 def _has_news(found: Project, me: Identity, git_dir: Path | None) -> bool:
     if found.evidence is IdentityEvidence.NAME:
         return False
-    return (git_dir is not None and _lacks_marker(found, me)) or _renewed(found.identity, me) != found.identity
+    return (git_dir is not None and _lacks_marker(found, me)) or _update_identity(found.identity, me) != found.identity
 
 
 def _lacks_marker(found: Project, me: Identity) -> bool:
@@ -186,7 +186,7 @@ def _lacks_marker(found: Project, me: Identity) -> bool:
     return found.identity.marker is None and me.marker is None
 
 
-def _renewed(stored: Identity, me: Identity) -> Identity:
+def _update_identity(stored: Identity, me: Identity) -> Identity:
     """What is stored, brought up to date with what was seen."""
     path = stored.path if _is_still_there(stored, me) else me.path
     paths = dict.fromkeys((stored.path, *stored.other_paths, me.path))

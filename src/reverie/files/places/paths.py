@@ -12,8 +12,8 @@ from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
-from reverie.files import checked_name
-from reverie.files.places.slug import checked_folder_name, slug
+from reverie.files import check_name
+from reverie.files.places.slug import check_folder_name, slug
 from reverie.values import value
 
 
@@ -34,7 +34,7 @@ class SessionFolder:
         return self.directory / "tool-results"
 
     def spill(self, tool_use_id: str) -> Path:
-        return self.spills / f"{checked_name(tool_use_id, what='tool use id')}.txt"
+        return self.spills / f"{check_name(tool_use_id, what='tool use id')}.txt"
 
     @property
     def file_history(self) -> Path:
@@ -47,11 +47,11 @@ class SessionFolder:
         return self.directory / "subagents"
 
     def subagent_transcript(self, agent_id: str) -> Path:
-        return self.subagents / f"agent-{checked_name(agent_id, what='agent id')}.jsonl"
+        return self.subagents / f"agent-{check_name(agent_id, what='agent id')}.jsonl"
 
     def subagent_facts(self, agent_id: str) -> Path:
         """The sidecar that says what the sub-agent is and who started it."""
-        return self.subagents / f"agent-{checked_name(agent_id, what='agent id')}.meta.json"
+        return self.subagents / f"agent-{check_name(agent_id, what='agent id')}.meta.json"
 
 
 @value
@@ -70,13 +70,13 @@ class ProjectFolder:
         return self.directory / "identity.json"
 
     def transcript(self, session_id: str) -> Path:
-        return self.directory / f"{checked_name(session_id, what='session id')}.jsonl"
+        return self.directory / f"{check_name(session_id, what='session id')}.jsonl"
 
     def session(self, session_id: str) -> SessionFolder:
-        return SessionFolder(self.directory / checked_name(session_id, what="session id"))
+        return SessionFolder(self.directory / check_name(session_id, what="session id"))
 
     def mailbox(self, team: str, agent: str) -> Path:
-        return self.directory / "mailboxes" / checked_name(team, what="team") / f"{agent_folder_name(agent)}.jsonl"
+        return self.directory / "mailboxes" / check_name(team, what="team") / f"{agent_folder_name(agent)}.jsonl"
 
 
 @value
@@ -197,7 +197,7 @@ class Places:
             config_home=Path(unicodedata.normalize("NFC", str(config_home))),
             managed=system / ("Reverie" if on_mac else "reverie"),
             host_managed=system / ("ClaudeCode" if on_mac else "claude-code"),
-            project_dir_name=None if project_dir_name is None else checked_folder_name(project_dir_name),
+            project_dir_name=None if project_dir_name is None else check_folder_name(project_dir_name),
         )
 
     @property
@@ -318,4 +318,4 @@ class Places:
 
 def agent_folder_name(agent: str) -> str:
     """An agent's name as part of a path: plugins put a colon into theirs, which Windows forbids."""
-    return checked_name(agent.replace(":", "-"), what="agent name")
+    return check_name(agent.replace(":", "-"), what="agent name")

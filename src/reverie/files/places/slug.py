@@ -50,7 +50,7 @@ def names_folder_of(name: str, canonical_path: str, *, or_below: bool = False) -
     return False
 
 
-def checked_folder_name(name: str) -> str:
+def check_folder_name(name: str) -> str:
     """Return a name that a user set in place of the slug."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
         raise UserMistake(f"the project folder name {name!r} is not 1 to 64 letters, digits, '-' or '_'")

@@ -54,10 +54,10 @@ def is_called_secret(text: str, start: int, end: int) -> bool:
         return False
     word = text[start:end]
     is_linked = not is_hash(word) or re.search(_LINK, before) is not None
-    match = (_compiled(_BEFORE).search(before) if is_linked else None) or _compiled(_AFTER).match(after)
+    match = (_compile(_BEFORE).search(before) if is_linked else None) or _compile(_AFTER).match(after)
     return match is not None and not re.search(_HARMLESS, match["between"]) and looks_random(word)
 
 
 @cache
-def _compiled(source: str) -> re.Pattern[str]:
+def _compile(source: str) -> re.Pattern[str]:
     return re.compile(source)

@@ -25,11 +25,11 @@ class SecretRule:
     accepts: Callable[[re.Match[str]], bool] = plausible.is_real
 
     def pattern(self) -> re.Pattern[str]:
-        return _compiled(self.source)
+        return _compile(self.source)
 
 
 @cache
-def _compiled(source: str) -> re.Pattern[str]:
+def _compile(source: str) -> re.Pattern[str]:
     # Compiling all of them takes longer than starting the program; most texts need none.
     return re.compile(source)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reverie.errors import Conflict, Error, UserMistake
-from reverie.files.background_tasks import BackgroundTask, stopped_when_asked
+from reverie.files.background_tasks import BackgroundTask, cancel_on_stop_request
 from reverie.files.secret_scan import scan
 from reverie.memory.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.apply import Applied, apply_steps
@@ -277,7 +277,7 @@ class Dreams:
         run.begin(f"dream on {self.folder.directory}", self.settings.dream.view_messages)
         self._running = run
         try:
-            async with stopped_when_asked(self.places.tasks, run.id) as stop:
+            async with cancel_on_stop_request(self.places.tasks, run.id) as stop:
                 done = await self._dreamt(held, reach, forks, session, run)
         except asyncio.CancelledError:
             self._failed()

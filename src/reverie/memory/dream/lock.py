@@ -17,7 +17,7 @@ from typing import Any
 
 from reverie.errors import Conflict
 from reverie.files import Holder, exclusive, is_gone, read_holder, write_atomic
-from reverie.files.durable import explained
+from reverie.files.durable import translate_os_errors
 from reverie.files.places.paths import MemoryFolder
 from reverie.values import value
 
@@ -180,7 +180,7 @@ def write_host_time(
     if (standing is None and not is_hosts) or (standing is not None and standing.is_held(when, stale_minutes)):
         return
     place = folder.host_dream_lock
-    with explained("write", place):
+    with translate_os_errors("write", place):
         if place.is_symlink():
             place.unlink()
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, _HOST_LOCK_MODE)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reverie.files import write_folder
-from reverie.files.durable import explained, write_new
+from reverie.files.durable import translate_os_errors, write_new
 
 LARGEST_BYTES = 1_000_000
 """A topic of this size is no memory; a fork that writes one is broken."""
@@ -20,7 +20,7 @@ LARGEST_BYTES = 1_000_000
 def write_staging(place: Path, texts: Mapping[str, str]) -> None:
     """Make a fresh copy."""
     remove_staging(place)
-    with explained("write", place):
+    with translate_os_errors("write", place):
         write_folder(place)
         for path, text in texts.items():
             write_folder((place / path).parent)

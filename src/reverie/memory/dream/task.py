@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from reverie.errors import Error
-from reverie.files.background_tasks import BackgroundTask, started_task, write_stop_request, write_task
+from reverie.files.background_tasks import BackgroundTask, start_task, write_stop_request, write_task
 from reverie.memory.dream.staging import inside
 from reverie.memory.dream.view import DreamView
 
@@ -51,7 +51,7 @@ class DreamTask:
     def begin(self, title: str, view_messages: int) -> None:
         """The dream begins."""
         self.view = DreamView(limit=view_messages)
-        self.task = started_task(self.id, "dream", title, self.now())
+        self.task = start_task(self.id, "dream", title, self.now())
         self._write()
 
     def end(self, state: Literal["completed", "failed", "killed"], said: str) -> None:

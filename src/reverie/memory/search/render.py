@@ -90,9 +90,9 @@ def still_shown(shown: Iterable[Shown], tokens: int, limits: RenderLimits) -> tu
 
 def attachment(hits: Sequence[Hit]) -> str:
     """The hits as they enter a conversation: each with its header, its text as a block of data."""
-    from reverie.messages.injection import fenced
+    from reverie.messages.injection import fence_text
 
-    return "\n\n".join(f"{hit.header}\n{fenced(hit.text)}" for hit in hits)
+    return "\n\n".join(f"{hit.header}\n{fence_text(hit.text)}" for hit in hits)
 
 
 def within(hits: Sequence[Hit], room_bytes: int) -> tuple[Hit, ...]:

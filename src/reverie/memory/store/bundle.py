@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.errors import UserMistake
-from reverie.files.durable import explained
+from reverie.files.durable import translate_os_errors
 from reverie.memory.store.change import Change
 from reverie.memory.store.erased_sentences import remember_erased, said
 from reverie.memory.store.git.program import Git
@@ -64,7 +64,7 @@ def write_bundle(history: History, target: Path, *, now: datetime) -> Path:
         }
         draft = target.with_name(f".{target.name}.new")
         try:
-            with explained("write", target), zipfile.ZipFile(draft, "w") as archive:
+            with translate_os_errors("write", target), zipfile.ZipFile(draft, "w") as archive:
                 archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
                 archive.write(bundle, _BUNDLE)
             draft.replace(target)

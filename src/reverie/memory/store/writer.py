@@ -17,7 +17,7 @@ from functools import partial
 from typing import TypeAlias
 
 from reverie.files import flush, locked, write_atomic
-from reverie.files.durable import explained
+from reverie.files.durable import translate_os_errors
 from reverie.files.places.paths import MemoryFolder
 from reverie.files.secret_scan import Finding, scan
 from reverie.memory.store.change import Change
@@ -115,7 +115,7 @@ class Writer:
         """
         lock = self.folder.writer_lock
         held = locked(lock, label="writing memory", now=self._now(), timeout_seconds=self._timeout_seconds)
-        with held, explained("write", self.folder.directory):
+        with held, translate_os_errors("write", self.folder.directory):
             # Whoever takes the lock writes into its file, so its time is the disk's own idea of now.
             disk_now = lock.stat().st_mtime_ns
             if not self.history.exists:

@@ -72,7 +72,7 @@ def count(
     last = calls[-1]
     change = growth(last, facts, rates, calibration)
     if view.reduced_after is not None and any(item.uuid == view.reduced_after for item in last.reply):
-        change -= calibration.ratio() * _freed(view, entries, last, rates)
+        change -= calibration.ratio() * _count_freed(view, entries, last, rates)
     reported = last.usage.context_tokens
     tokens = round(reported + change)
     unseen = _UNSEEN_TOKENS if view.system or view.tools else _UNSEEN_PROMPT_TOKENS
@@ -128,7 +128,7 @@ def learn_one(
     return known.observe(estimated, seen_tail, kind if dominant else "")
 
 
-def _freed(view: View, entries: Sequence[Entry], anchor: CountedRound, rates: Rates) -> float:
+def _count_freed(view: View, entries: Sequence[Entry], anchor: CountedRound, rates: Rates) -> float:
     """The weight of what was in the reported request and is no longer, less what stands in its place."""
     end = anchor.reply[-1].uuid
     then = _until(project(entries, leaf=end).items, end)

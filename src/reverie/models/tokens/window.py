@@ -65,7 +65,7 @@ _MOST_OF_WINDOW = 0.20
 """What the output reserve may take."""
 
 
-def scaled(tokens: int, window_tokens: int) -> int:
+def scale_to_window(tokens: int, window_tokens: int) -> int:
     """An absolute number as it holds in a window of this size."""
     return tokens * min(window_tokens, FULL_SIZE_TOKENS) // FULL_SIZE_TOKENS
 
@@ -99,9 +99,9 @@ class WindowBudget:
             blocking_tokens=int(self.blocking_tokens * factor),
         )
 
-    def scaled(self, tokens: int) -> int:
+    def scale(self, tokens: int) -> int:
         """An absolute number as it holds in this window."""
-        return scaled(tokens, self.window_tokens)
+        return scale_to_window(tokens, self.window_tokens)
 
     @property
     def limit_tokens(self) -> int:
@@ -181,7 +181,9 @@ def budget(
     effective = effective_tokens(window_tokens, max_output_tokens, buffers)
     compact_window = min(window_tokens, compact_window_tokens or window_tokens)
     compact_effective = effective_tokens(compact_window, max_output_tokens, buffers)
-    compact_at = max(compact_effective // 2, compact_effective - scaled(buffers.compact_tokens, compact_window))
+    compact_at = max(
+        compact_effective // 2, compact_effective - scale_to_window(buffers.compact_tokens, compact_window)
+    )
     if compact_percent is not None:
         compact_at = min(compact_at, compact_window * compact_percent // 100)
     return WindowBudget(
@@ -190,7 +192,7 @@ def budget(
         compact_at_tokens=compact_at,
         warning_tokens=round(compact_at * buffers.warning_ratio),
         error_tokens=round(compact_at * buffers.error_ratio),
-        blocking_tokens=max(effective // 2, effective - scaled(buffers.blocking_tokens, window_tokens)),
+        blocking_tokens=max(effective // 2, effective - scale_to_window(buffers.blocking_tokens, window_tokens)),
         collapse_stage_tokens=round(effective * buffers.collapse_stage_ratio),
         collapse_run_tokens=round(effective * buffers.collapse_run_ratio),
         compacts=compacts,

@@ -96,7 +96,7 @@ def parse(command: str) -> Script:
     if tree.root_node.has_error:
         reader.complain("it is not valid shell syntax", broken=True)
     reader.complain(_odd_character(tree.root_node, command))
-    if _NAMED_HANDLE.search(_without_quoted(tree.root_node, command)):
+    if _NAMED_HANDLE.search(_mask_quoted_text(tree.root_node, command)):
         reader.complain("a redirection in it may set a variable")
     script = reader.script()
     if sum(len(step.words) for step in script.steps) > _MAX_WORDS:
@@ -171,7 +171,7 @@ def _odd_character(root: Node, command: str) -> str:
     """A character that some take for a blank or for nothing; inside quotes only control characters count."""
     if command.isascii() and command.replace("\n", "").replace("\t", "").isprintable():
         return ""
-    outside = _without_quoted(root, command)
+    outside = _mask_quoted_text(root, command)
     for character in command:
         if unicodedata.category(character) == "Cc" and character not in "\n\t":
             return f"it holds the control character U+{ord(character):04X}"
@@ -181,7 +181,7 @@ def _odd_character(root: Node, command: str) -> str:
     return ""
 
 
-def _without_quoted(root: Node, command: str) -> str:
+def _mask_quoted_text(root: Node, command: str) -> str:
     source = bytearray(command.encode("utf-8"))
     waiting = [root]
     while waiting:

@@ -96,7 +96,7 @@ def _diff(words: Sequence[Word]) -> tuple[Word, ...] | None:
     return None if operands is None else _following(operands)
 
 
-def _listed(words: Sequence[Word]) -> tuple[Word, ...] | None:
+def _ls_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
     parsed = _LISTING.parse(words)
     if parsed is None:
         return None
@@ -177,7 +177,7 @@ def _test(words: Sequence[Word]) -> tuple[Word, ...] | None:
             return None
 
 
-def _bracketed(words: Sequence[Word]) -> tuple[Word, ...] | None:
+def _bracket_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
     return _test(words[:-1]) if words and words[-1].value in ("]", "]]") else None
 
 
@@ -238,8 +238,8 @@ _TREE = AllowedFlags(
 _CHECKSUM = AllowedFlags("btz", long="binary text zero tag", harmless=True)
 
 READERS: Mapping[str, Reader] = {
-    "ls": _listed,
-    "dir": _listed,
+    "ls": _ls_paths,
+    "dir": _ls_paths,
     "cat": _paths(
         AllowedFlags(
             "AbeEnstTuv", long="number number-nonblank show-all show-ends show-tabs squeeze-blank", harmless=True
@@ -337,8 +337,8 @@ READERS: Mapping[str, Reader] = {
     "cksum": _paths(AllowedFlags(harmless=True)),
     "cd": _cd,
     "test": _test,
-    "[": _bracketed,
-    "[[": _bracketed,
+    "[": _bracket_paths,
+    "[[": _bracket_paths,
     "echo": _text,
     "printf": _printf,
     "pwd": _no_paths(AllowedFlags("LP")),

@@ -9,7 +9,7 @@ from reverie.permissions.shell.git import is_strange_repository
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.programs import READERS
 from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, SimpleCommand, Word
-from reverie.permissions.shell.word_paths import led_to, named_paths
+from reverie.permissions.shell.word_paths import paths_of_word, resolve_cd
 from reverie.permissions.shell.wrapped import inner_step
 from reverie.values import value
 
@@ -57,9 +57,9 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
         words = step_reads(step)
         if words is None:
             return None
-        found = [path for word in words for place in places for path in named_paths(word, place, home)]
+        found = [path for word in words for place in places for path in paths_of_word(word, place, home)]
         if program_name(step) == "cd":
-            places += led_to(words, places, home)
+            places += resolve_cd(words, places, home)
             if len(places) > MAX_PLACES:
                 return None
         elif program_name(step) == "git" and (len(places) > 1 or is_strange_repository(directory)):
@@ -69,7 +69,7 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
     # The shell itself makes connections of some names below `/dev`.
     if any(word.value is None or re.match(r"/dev/(?!null$|stdin$)", word.value) for word in inputs):
         return None
-    paths += [path for word in inputs for place in places for path in named_paths(word, place, home)]
+    paths += [path for word in inputs for place in places for path in paths_of_word(word, place, home)]
     return Reads(tuple(dict.fromkeys(paths)))
 
 

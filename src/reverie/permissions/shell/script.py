@@ -82,13 +82,13 @@ class Script:
     """The shell itself would not understand it."""
 
 
-def quoted(value: str) -> str:
+def quote_word(value: str) -> str:
     """A word as one would type it: plain when it is plain, else in single quotes."""
     if value and all(character.isalnum() or character in "_-./:=@%+,^~" for character in value):
         return value
     return "'" + value.replace("'", "'\"'\"'") + "'"
 
 
-def spelled(words: tuple[Word, ...]) -> str:
+def spell_words(words: tuple[Word, ...]) -> str:
     """The words in one plain spelling, so that quotes and spaces make no difference."""
-    return " ".join(word.text if word.value is None or word.has_glob else quoted(word.value) for word in words)
+    return " ".join(word.text if word.value is None or word.has_glob else quote_word(word.value) for word in words)

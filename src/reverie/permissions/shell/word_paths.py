@@ -17,13 +17,13 @@ _MAX_ENTRIES = 20_000
 _MARKS = "*?["
 
 
-def led_to(words: Sequence[Word], places: Sequence[Path], home: Path | None) -> list[Path]:
+def resolve_cd(words: Sequence[Word], places: Sequence[Path], home: Path | None) -> list[Path]:
     """Where a `cd` may lead: `..` as the system reads it behind a link, and as the shell does, by the text."""
     found = [absolute(word, place, home) for word in words for place in places]
     return list(dict.fromkeys((*found, *(Path(os.path.normpath(path)) for path in found))))
 
 
-def named_paths(word: Word, place: Path, home: Path | None) -> list[Path]:
+def paths_of_word(word: Word, place: Path, home: Path | None) -> list[Path]:
     """Everything that a word makes a program look at; `ANYWHERE` among it when that cannot be told."""
     found = [absolute(word, place, home)]
     if word.has_glob:

@@ -175,11 +175,11 @@ def build_fork(
         stamp=lambda made: replace(made, is_sidechain=True, agent_id=recorded.agent_id if recorded else spec.label),
     )
     _answer_open_calls(log)
-    preparer = parts.preparer.cloned()
+    preparer = parts.preparer.copy()
     model: Model = PurposedModel(parts.model, spec.label)
     if starts_after is not None:
         model = starts_after.watched(model)
-    desk = parts.calls.desk.cloned()
+    desk = parts.calls.desk.copy()
     if spec.paths:
         desk.is_closed = is_secret_place
     # The session's own files lie together with its scratch folder.

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from reverie.files import append_lines, checked_name, read_small, write_atomic
+from reverie.files import append_lines, check_name, read_small, write_atomic
 from reverie.values import value
 
 MAX_LETTER_CHARS = 100_000
@@ -118,4 +118,4 @@ def _read_cursor(mailbox: Path, reader: str) -> int:
 
 
 def _cursor_path(mailbox: Path, reader: str) -> Path:
-    return mailbox.with_name(f"{mailbox.stem}.{checked_name(reader.replace(':', '-'), what='reader')}.cursor")
+    return mailbox.with_name(f"{mailbox.stem}.{check_name(reader.replace(':', '-'), what='reader')}.cursor")

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, merged
-from reverie.extensions.mcp.servers import parsed_servers
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, merge_verdicts
+from reverie.extensions.mcp.servers import parse_servers
 from reverie.messages.blocks import Json, JsonObject
 from reverie.session.loop_hooks import FiresHooks, NoHooks
 from reverie.session.options import SessionOptions
@@ -58,13 +58,13 @@ async def connected(
     if not brought:
         return OwnServers(tuple(shared), said)
     values = {**options.environment, "CLAUDE_PROJECT_DIR": str(options.project)}
-    found = parsed_servers(brought, source="agent", place=role.place, directory=options.project, values=values)
+    found = parse_servers(brought, source="agent", place=role.place, directory=options.project, values=values)
     for problem in found.problems:
         tell(problem)
     own = connections()
     try:
         own.start(found.ready)
-        await own.settled(options.settings.tools.server_connect_seconds)
+        await own.wait_until_settled(options.settings.tools.server_connect_seconds)
     except BaseException:
         await own.close()
         raise
@@ -116,4 +116,4 @@ class ChildHooks:
         if event in (STARTED, ENDED):
             subject = str(self.facts.get("agent_type", ""))
         said = await self.session.fire(event, told, subject=subject)
-        return merged([said, await self.own.fire(event, told, subject=subject)])
+        return merge_verdicts([said, await self.own.fire(event, told, subject=subject)])

@@ -94,7 +94,7 @@ def build_role_loop(cast: Cast) -> Loop:
     model: Model = PurposedModel(cast.make_model(named) if named else parts.model, cast.purpose)
     facts = profile(model.name, options.overrides)
     desk = replace(
-        parts.calls.desk.cloned(),
+        parts.calls.desk.copy(),
         seen=SeenFiles(settings.tools.read_cache_files),
         directory=cast.tree or options.directory,
         project=cast.tree or options.project,

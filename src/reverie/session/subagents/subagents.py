@@ -20,7 +20,7 @@ from reverie.extensions.hooks import Hooks
 from reverie.extensions.hooks.consent import read_parts
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.extensions.skills import Skill
-from reverie.files.background_tasks import BackgroundTask, has_stop_request, started_task, write_task
+from reverie.files.background_tasks import BackgroundTask, has_stop_request, start_task, write_task
 from reverie.files.places import ProjectFolder
 from reverie.files.trust import TrustAnswers, TrustPart
 from reverie.messages.blocks import Json, JsonObject
@@ -321,7 +321,7 @@ class AgentMonitor:
     def enlist(self, child: Child) -> None:
         """List a child as background work."""
         title = f"{child.name}: {child.title}"
-        self._tasks[child.id] = started_task(child.id, "agent", title, self.options.now())
+        self._tasks[child.id] = start_task(child.id, "agent", title, self.options.now())
         self.write(child)
 
     def write(self, child: Child) -> None:

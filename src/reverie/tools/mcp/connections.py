@@ -66,13 +66,13 @@ class Connections:
         """Connect to servers in the background; those that are known already are left as they are."""
         for server in servers:
             if server.name not in self._all:
-                connection = Connection(server, self._around, self._changed)
+                connection = Connection(server, self._around, self._on_change)
                 self._all[server.name] = connection
                 connection.start()
 
-    async def settled(self, timeout_seconds: float) -> None:
+    async def wait_until_settled(self, timeout_seconds: float) -> None:
         """Wait until it is known of every server how connecting went, for a bounded time; say which are not there."""
-        waiting = [asyncio.ensure_future(each.settled()) for each in self._all.values()]
+        waiting = [asyncio.ensure_future(each.wait_until_settled()) for each in self._all.values()]
         if waiting:
             _, left = await asyncio.wait(waiting, timeout=timeout_seconds)
             for task in left:
@@ -116,7 +116,7 @@ class Connections:
         self._is_closing = True
         await asyncio.gather(*(each.close() for each in self._all.values()))
 
-    def _changed(self, connection: Connection) -> None:
+    def _on_change(self, connection: Connection) -> None:
         if self._is_closing:
             return
         name = connection.server.name

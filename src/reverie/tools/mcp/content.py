@@ -36,9 +36,9 @@ def answer_from(result: JsonObject) -> ToolAnswer:
     failed = result.get("isError") is True
     details: JsonObject = {"structuredContent": data} if data is not None and len(encoded) <= MAX_DATA_BYTES else {}
     if all(isinstance(block, Text) for block in blocks):
-        said = _bounded("\n".join(block.text for block in blocks if isinstance(block, Text)), listed)
+        said = _limit_text("\n".join(block.text for block in blocks if isinstance(block, Text)), listed)
         return ToolAnswer(said or ("The tool failed and said nothing." if failed else "(no output)"), failed, details)
-    bounded = (Text(_bounded(block.text, listed)) if isinstance(block, Text) else block for block in blocks)
+    bounded = (Text(_limit_text(block.text, listed)) if isinstance(block, Text) else block for block in blocks)
     return ToolAnswer(tuple(bounded), failed, details)
 
 
@@ -53,7 +53,7 @@ def resource_answer(contents: Iterable[JsonObject]) -> ToolAnswer:
     return answer_from({"content": [{"type": "resource", "resource": dict(one)} for one in contents]})
 
 
-def _bounded(text: str, listed: list[Json]) -> str:
+def _limit_text(text: str, listed: list[Json]) -> str:
     """The text with a word on what is left out."""
     notes = [f"({len(text):,} characters; the rest is left out)"] if len(text) > MAX_CHARS else []
     if len(listed) > MAX_BLOCKS:

@@ -10,7 +10,7 @@ from reverie.extensions.mcp.values import OfferedResource
 from reverie.messages.blocks import JsonObject
 from reverie.messages.injection import harmless
 from reverie.permissions.need import Act, Need
-from reverie.tools.describe import described, field
+from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
 from reverie.tools.mcp.content import resource_answer
 from reverie.tools.schema import text
@@ -26,7 +26,7 @@ class ListMcpResources:
 
     def __init__(self, connections: Callable[[], Sequence[Connection]]) -> None:
         self._connections = connections
-        self.spec = described(
+        self.spec = make_tool_spec(
             LIST_NAME, "list_mcp_resources", {"server": field("string", "Name of one server; default: all servers.")}
         )
 
@@ -39,7 +39,7 @@ class ListMcpResources:
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         named = text(given, "server")
         lines: list[str] = []
-        for connection in [_named(self._connections(), named)] if named else self._connections():
+        for connection in [_get_connection(self._connections(), named)] if named else self._connections():
             try:
                 resources = await connection.resources()
             except Unavailable as problem:
@@ -56,7 +56,7 @@ class ReadMcpResource:
 
     def __init__(self, connections: Callable[[], Sequence[Connection]]) -> None:
         self._connections = connections
-        self.spec = described(
+        self.spec = make_tool_spec(
             READ_NAME,
             "read_mcp_resource",
             {
@@ -73,14 +73,14 @@ class ReadMcpResource:
         return True
 
     async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        connection = _named(self._connections(), text(given, "server"))
+        connection = _get_connection(self._connections(), text(given, "server"))
         try:
             return resource_answer(await connection.read_resource(text(given, "uri")))
         except Unavailable as problem:
             return ToolAnswer(harmless(f"{connection.server.name}: {problem}"), is_error=True)
 
 
-def _named(connections: Sequence[Connection], name: str) -> Connection:
+def _get_connection(connections: Sequence[Connection], name: str) -> Connection:
     for connection in connections:
         if connection.server.name == name:
             return connection

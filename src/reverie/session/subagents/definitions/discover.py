@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from reverie.errors import UserMistake
-from reverie.extensions.json_file import Unread, parsed_object
+from reverie.extensions.json_file import Unread, parse_object
 from reverie.extensions.plugins.front_matter import list_markdown, read_page
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.files import is_inside, read_small
@@ -140,7 +140,7 @@ def _read_file(path: Path, source: str, plugin: str = "") -> Definition | str:
 
 
 def _of_declaration(declaration: Declaration) -> Iterator[Definition | str]:
-    table = parsed_object(declaration.text, declaration.place)
+    table = parse_object(declaration.text, declaration.place)
     if isinstance(table, Unread):
         yield table.sentence
         return
