@@ -319,7 +319,7 @@ def test_a_branch_that_another_git_moved_meanwhile_is_not_moved_back(tmp_path: P
     identity = ("-c", "user.name=U", "-c", "user.email=u@x")
     git(tmp_path, *identity, "commit", "-q", "--allow-empty", "-m", "theirs")
     theirs = git(tmp_path, "rev-parse", "HEAD").strip()
-    with pytest.raises(Conflict, match="moved meanwhile"):
+    with pytest.raises(Conflict, match="changed concurrently"):
         store.history.move(ours, {}, is_done=True)
     assert git(tmp_path, "rev-parse", "HEAD").strip() == theirs
     assert open_store(tmp_path).sync() == ()
