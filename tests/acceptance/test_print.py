@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
 from reverie_simulator.script import ScriptAction, ToolCall
 from tests.acceptance.host import host_folder, write_records
 from tests.acceptance.workplace import Steps, Workplace, workplace
 from tests.messages.host_sessions import CASES, records
 from tests.requirements import requirement
+
+pytestmark = pytest.mark.program
 
 STEPS = Steps(
     {

@@ -14,6 +14,8 @@ from reverie_simulator.script import Fault, ScriptAction
 from tests.acceptance.workplace import ASKED, MODEL, Workplace, workplace
 from tests.requirements import requirement
 
+pytestmark = pytest.mark.program
+
 PROFILE = "small"
 SERVED_AS = "qwen3:8b"
 """The other provider's own name for its model."""

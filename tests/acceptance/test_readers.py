@@ -16,6 +16,8 @@ from reverie_simulator.script import ScriptAction, ToolCall
 from tests.acceptance.workplace import Steps, Workplace, workplace
 from tests.requirements import requirement
 
+pytestmark = pytest.mark.program
+
 VIEWER = "claude-code-log==1.7.0"
 METER = "ccusage@18.0.11"
 """The last that runs on Node alone; later ones bring a binary for some machines."""

@@ -10,6 +10,8 @@ from bench.recall.arrival import VOCABULARY, count_arrived
 from tests.apps.tui.tmux import needs_tmux
 from tests.requirements import requirement
 
+pytestmark = pytest.mark.program
+
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -20,6 +20,8 @@ from tests.requirements import requirement
 from tests.security.killed import main, setup
 from tests.session.session_desk import NOTES, calls
 
+pytestmark = pytest.mark.program
+
 
 def script(file: Path) -> list[Json]:
     work = calls(

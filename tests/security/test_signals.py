@@ -18,6 +18,8 @@ from tests.apps.tui.tmux import needs_tmux
 from tests.program import Forked, be_reverie
 from tests.requirements import requirement
 
+pytestmark = pytest.mark.program
+
 SIGNALS = [signal.SIGTERM, signal.SIGHUP]
 WORDS = ["-m", MODEL, "--allowed-tools", "Bash", "-p", "please"]
 
