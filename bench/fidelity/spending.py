@@ -1,6 +1,6 @@
 """What a whole session costs under a strategy: every request, what of it the cache holds, and what that is worth.
 
-One accounting for all strategies, by the provider's rule (spec 8 §1.10): a prefix is kept where a breakpoint stood and
+One accounting for all strategies, by the provider's rule: a prefix is kept where a breakpoint stood and
 nowhere else. Every strategy is given one at the end of each request; a request reads the longest kept prefix that it
 begins with and writes the rest. What no request has read or written since is taken as expired. Replies are billed alike
 for all and left out.

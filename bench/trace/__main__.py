@@ -39,7 +39,7 @@ LIMITS = {
     "list": (20, 80),
     "dream": (50, 250),
 }
-"""What the design asks for; the table shows it beside what was counted."""
+"""How much code one deed may run through; the table shows it beside what was counted."""
 
 TRACER = """
 import json, os, sys, threading

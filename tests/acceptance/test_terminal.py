@@ -1,4 +1,4 @@
-"""Whole sessions in a real terminal against the simulated provider, as issue 5 is judged."""
+"""Whole sessions in a real terminal against the simulated provider, from the first word to the last."""
 
 from __future__ import annotations
 

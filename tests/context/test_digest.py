@@ -202,7 +202,7 @@ def test_neither_a_section_nor_the_whole_is_over_its_limit(entries: list[Entry],
 
 
 @requirement("digest:notes:limits")
-def test_notes_on_a_long_session_are_within_the_limits_of_the_specification() -> None:
+def test_notes_on_a_long_session_are_within_their_limits() -> None:
     text = notes(gather(long_session(30).view.items), section_tokens=2_000, total_tokens=12_000, weigh=weigh)
     parts = re.split(r"^(?=# )", text, flags=re.MULTILINE)[1:]
     assert max(map(weigh, parts)) <= 2_000

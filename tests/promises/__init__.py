@@ -10,7 +10,5 @@ class Requirement:
     """One promised behaviour."""
 
     behavior: str
-    source: str
-    """Where the promise comes from: a section of the specification, of the product page, or an issue."""
     deferred: str | None = None
     """Why no test keeps this promise yet; None when one does."""

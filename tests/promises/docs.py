@@ -6,18 +6,15 @@ from tests.promises import Requirement
 
 PROMISES = {
     "docs:packages:reading-order": Requirement(
-        "Every package lists its modules in reading order, and every module says what it owns.", source="style 5.7"
+        "Every package lists its modules in reading order, and every module says what it owns."
     ),
-    "docs:packages:one-meaning": Requirement("A public class name has one meaning.", source="house 4"),
+    "docs:packages:one-meaning": Requirement("A public class name has one meaning."),
     "docs:exports": Requirement(
-        "Every public name loads when it is asked for, and `import reverie` loads nothing else.", source="style 5.11"
+        "Every public name loads when it is asked for, and `import reverie` loads nothing else."
     ),
-    "docs:examples:run": Requirement("Every example in the documents runs.", source="style 5.10"),
+    "docs:examples:run": Requirement("Every example in the documents runs."),
     "docs:true": Requirement(
-        "What the documents name is there: files, links, commands, keys, modes, events, settings, layers.",
-        source="style 5.10",
+        "What the documents name is there: files, links, commands, keys, modes, events, settings, layers."
     ),
-    "docs:no-machine-paths": Requirement(
-        "No file names a machine's path or a package registry's host.", source="product rules"
-    ),
+    "docs:no-machine-paths": Requirement("No file names a machine's path or a package registry's host."),
 }

@@ -7,113 +7,75 @@ from tests.promises import Requirement
 PROMISES: dict[str, Requirement] = {
     "extraction:finds": Requirement(
         "preferences, corrections, confirmations, rules, decisions, deadlines, roles and pointers in the user's words"
-        " become typed memories, in English, Chinese, German and Japanese",
-        source="issue 6 §3",
+        " become typed memories, in English, Chinese, German and Japanese"
     ),
     "extraction:own-words": Requirement(
-        "a memory found by rules holds only the user's words, labels and dates, and its quote stands in the message",
-        source="issue 6 §3",
+        "a memory found by rules holds only the user's words, labels and dates, and its quote stands in the message"
     ),
     "extraction:user-text-only": Requirement(
-        "tool output, reminders, code, quotations, pasted text and prompts of sub-agents are never the user's words",
-        source="product §2.8",
+        "tool output, reminders, code, quotations, pasted text and prompts of sub-agents are never the user's words"
     ),
     "extraction:reading": Requirement(
         "where vectors can be had, English sentences are compared with exemplars: some are let in that no rule found,"
-        " some turned down that one did, with the reason told; without vectors the rules decide alone",
-        source="issue 6 §3",
+        " some turned down that one did, with the reason told; without vectors the rules decide alone"
     ),
     "extraction:reason-added": Requirement(
-        "a known rule that is said again with a reason takes the reason, in one commit with its source",
-        source="issue 6 §3",
+        "a known rule that is said again with a reason takes the reason, in one commit with its source"
     ),
-    "extraction:not-the-task": Requirement(
-        "orders for the task at hand, questions and small talk leave nothing", source="issue 6 §3"
-    ),
-    "extraction:dates": Requirement(
-        "relative dates become absolute in the zone of the session; recurring days stay", source="spec 2 §4"
-    ),
-    "extraction:deterministic": Requirement("the same messages give the same memories", source="product §2.6"),
+    "extraction:not-the-task": Requirement("orders for the task at hand, questions and small talk leave nothing"),
+    "extraction:dates": Requirement("relative dates become absolute in the zone of the session; recurring days stay"),
+    "extraction:deterministic": Requirement("the same messages give the same memories"),
     "extraction:gate": Requirement(
-        "what can be derived, is known, passing, injected, secret, a judgement or foreign is refused with its reason",
-        source="issue 6 §2",
+        "what can be derived, is known, passing, injected, secret, a judgement or foreign is refused with its reason"
     ),
-    "extraction:gate:fork": Requirement(
-        "what a fork writes passes the same gate before it is written", source="issue 6 §2"
-    ),
+    "extraction:gate:fork": Requirement("what a fork writes passes the same gate before it is written"),
     "extraction:refusals": Requirement(
-        "refusals are kept with reason and quote, shown by `log --refused`, bounded, and purged by erase",
-        source="issue 6 §2",
+        "refusals are kept with reason and quote, shown by `log --refused`, bounded, and purged by erase"
     ),
     "extraction:same-subject": Requirement(
-        "a newer word on a known subject brings its topic up to date, and an older one is refused", source="issue 6 §3"
+        "a newer word on a known subject brings its topic up to date, and an older one is refused"
     ),
-    "extraction:titles": Requirement(
-        "a title says the rule or the decision itself, without lead-ins", source="product §2"
-    ),
-    "extraction:follow-ups": Requirement(
-        "a sentence that only makes sense after the one before belongs to its memory", source="issue 6 §3"
-    ),
+    "extraction:titles": Requirement("a title says the rule or the decision itself, without lead-ins"),
+    "extraction:follow-ups": Requirement("a sentence that only makes sense after the one before belongs to its memory"),
     "extraction:nothing-here": Requirement(
         "a local filter answers for greetings, bare commands and approval of routine, and never for what it does not"
-        " understand or the rules find something in",
-        source="issue 6 §2",
+        " understand or the rules find something in"
     ),
-    "extraction:gates": Requirement("a closed gate starts nothing and moves no cursor", source="spec 2 §10.1"),
-    "extraction:coalesce": Requirement(
-        "turns that end during a run become one trailing run, which no throttle holds", source="spec 2 §10.5"
-    ),
-    "extraction:throttle": Requirement(
-        "only every n-th turn is looked at, and the last run at exit covers the rest", source="spec 2 §10.3"
-    ),
-    "extraction:retries": Requirement(
-        "messages that fail are tried twice more, then skipped and reported", source="product §6"
-    ),
+    "extraction:gates": Requirement("a closed gate starts nothing and moves no cursor"),
+    "extraction:coalesce": Requirement("turns that end during a run become one trailing run, which no throttle holds"),
+    "extraction:throttle": Requirement("only every n-th turn is looked at, and the last run at exit covers the rest"),
+    "extraction:retries": Requirement("messages that fail are tried twice more, then skipped and reported"),
     "extraction:cursor": Requirement(
-        "the cursor is an entry of the transcript; a lost one means all messages, never none", source="spec 2 §10.3"
+        "the cursor is an entry of the transcript; a lost one means all messages, never none"
     ),
-    "extraction:rest": Requirement(
-        "when the main agent wrote a memory, the rest of the range is still extracted", source="critique 25"
-    ),
-    "extraction:git-facts": Requirement(
-        "what a commit or a pull request did is not kept, whoever asks for it", source="findings 1.15"
-    ),
+    "extraction:rest": Requirement("when the main agent wrote a memory, the rest of the range is still extracted"),
+    "extraction:git-facts": Requirement("what a commit or a pull request did is not kept, whoever asks for it"),
     "extraction:manifest": Requirement(
-        "the list of memories for a fork begins with the newest; a file without a day is as old as its file",
-        source="findings 1.8",
+        "the list of memories for a fork begins with the newest; a file without a day is as old as its file"
     ),
     "extraction:fork": Requirement(
-        "the fork may read, and write only below the memory directory; its prompt says all that spec 2 §10.6 lists",
-        source="spec 2 §10.6",
+        "the fork may read, and write only below the memory directory; its prompt names the messages, the memories "
+        "there are and its limits"
     ),
-    "extraction:model": Requirement(
-        "a model's proposals pass the gate; words that no message holds are refused", source="product §2.8"
-    ),
-    "learn:json": Requirement("`reverie learn` prints the document of the contract", source="contract"),
-    "learn:ledger": Requirement("what learning with a model costs is booked as extraction", source="product §2"),
-    "learn:idempotent": Requirement("a second run over the same transcripts adds nothing", source="issue 6 §3"),
+    "extraction:model": Requirement("a model's proposals pass the gate; words that no message holds are refused"),
+    "learn:json": Requirement("`reverie learn` prints one JSON document of what it saved and refused"),
+    "learn:ledger": Requirement("what learning with a model costs is booked as extraction"),
+    "learn:idempotent": Requirement("a second run over the same transcripts adds nothing"),
     "learn:resumable": Requirement(
-        "killed anywhere, the store is readable and the next run completes it with nothing twice", source="issue 6"
+        "killed anywhere, the store is readable and the next run completes it with nothing twice"
     ),
-    "learn:commit": Requirement(
-        "each session is one commit by extraction, with session, messages and quotes", source="product §2.3"
-    ),
-    "learn:budget": Requirement(
-        "learning with a model stops, visibly, where the budget of background work is spent", source="issue 6 §7"
-    ),
-    "learn:dry-run": Requirement("a dry run writes nothing and says what it would do and cost", source="issue 6 §3"),
+    "learn:commit": Requirement("each session is one commit by extraction, with session, messages and quotes"),
+    "learn:budget": Requirement("learning with a model stops, visibly, where the budget of background work is spent"),
+    "learn:dry-run": Requirement("a dry run writes nothing and says what it would do and cost"),
     "learn:each-project": Requirement(
         "each session goes to the memory of the project it was held in; one of an unknown project is listed, not"
-        " stored; the answer names the stores",
-        source="findings 1.10",
+        " stored; the answer names the stores"
     ),
     "learn:unusable-reply": Requirement(
-        "a reply of a model that cannot be used costs that reply: the rules read those messages, and this is said",
-        source="findings 6.7",
+        "a reply of a model that cannot be used costs that reply: the rules read those messages, and this is said"
     ),
-    "learn:no-loss": Requirement("learning never writes over a memory that has the same title", source="product §2.9"),
+    "learn:no-loss": Requirement("learning never writes over a memory that has the same title"),
     "learn:real-sessions": Requirement(
-        "of what working sessions leave, the labelled real ones too, at most one memory in ten is junk",
-        source="issue 6 §3",
+        "of what working sessions leave, the labelled real ones too, at most one memory in ten is junk"
     ),
 }

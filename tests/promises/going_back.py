@@ -7,23 +7,17 @@ from tests.promises import Requirement
 PROMISES = {
     "rewind:files:back": Requirement(
         "Files that file and memory tools changed since a message go back to what they were, also after resuming, "
-        "in a fork, and when changed by a child agent.",
-        source="spec 8 §1.1, §1.3",
+        "in a fork, and when changed by a child agent."
     ),
     "rewind:files:others": Requirement(
-        "A file that somebody else changed meanwhile is named and left alone unless the user says otherwise.",
-        source="issue 5, item 7",
+        "A file that somebody else changed meanwhile is named and left alone unless the user says otherwise."
     ),
-    "rewind:files:kill": Requirement(
-        "A kill at any point leaves everything that was changed restorable.", source="style 5.1"
-    ),
+    "rewind:files:kill": Requirement("A kill at any point leaves everything that was changed restorable."),
     "rewind:files:bounds": Requirement(
-        "What is put aside stays within its bounds, the oldest goes first; a file that is too large is named as lost.",
-        source="spec 8 §1.1",
+        "What is put aside stays within its bounds, the oldest goes first; a file that is too large is named as lost."
     ),
     "shell:words:join": Requirement(
         "What the user ran with `!` reaches the model with their next words, with what it printed; never in the middle "
-        "of a turn, never with a key.",
-        source="issue 5, item 7",
+        "of a turn, never with a key."
     ),
 }

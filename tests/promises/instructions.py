@@ -7,57 +7,45 @@ from tests.promises import Requirement
 PROMISES: dict[str, Requirement] = {
     "instructions:order": Requirement(
         "managed, user, then every folder from the root to the working directory; in each the shared files, the rules, "
-        "then the local file",
-        source="spec 3 §6.1; spec 8 §1.4",
+        "then the local file"
     ),
     "instructions:labels": Requirement(
-        "each file carries path, type label, load reason, and what else an InstructionsLoaded hook is told",
-        source="spec 3 §6.4; spec 8 §1.8",
+        "each file carries path, type label, load reason, and what else an InstructionsLoaded hook is told"
     ),
     "instructions:agents-md": Requirement(
-        "AGENTS.md has the rank of CLAUDE.md and is not loaded twice when one includes, links to or copies the other",
-        source="product §3",
+        "AGENTS.md has the rank of CLAUDE.md and is not loaded twice when one includes, links to or copies the other"
     ),
-    "instructions:once": Requirement("a file is loaded once, whatever links and includes lead to it", source="issue 5"),
+    "instructions:once": Requirement("a file is loaded once, whatever links and includes lead to it"),
     "instructions:nested": Requirement(
-        "instructions below the working directory are loaded when a file there is touched", source="spec 8 §1.4"
+        "instructions below the working directory are loaded when a file there is touched"
     ),
     "instructions:rules:paths": Requirement(
-        "a rule with `paths:` is loaded when a matching file is touched, one without at the start", source="spec 8 §1.4"
+        "a rule with `paths:` is loaded when a matching file is touched, one without at the start"
     ),
     "instructions:rules:budget": Requirement(
-        "braces unfold within a budget, a broken bracket matches nothing, a hostile pattern takes no time",
-        source="spec 8 §1.4",
+        "braces unfold within a budget, a broken bracket matches nothing, a hostile pattern takes no time"
     ),
     "instructions:include": Requirement(
-        "`@path` includes a text file, from the folder of the file, the home or the root", source="spec 3 §6.2"
+        "`@path` includes a text file, from the folder of the file, the home or the root"
     ),
-    "instructions:include:not-in-code": Requirement(
-        "code, e-mail addresses and package names are not includes", source="spec 8, findings 8"
-    ),
-    "instructions:include:depth": Requirement("includes go four deep; deeper ones are warned of", source="product §6"),
-    "instructions:include:cycles": Requirement("files that include one another are loaded once", source="spec 3 §6.2"),
-    "instructions:include:missing": Requirement("a missing include costs a note and nothing else", source="issue 5"),
+    "instructions:include:not-in-code": Requirement("code, e-mail addresses and package names are not includes"),
+    "instructions:include:depth": Requirement("includes go four deep; deeper ones are warned of"),
+    "instructions:include:cycles": Requirement("files that include one another are loaded once"),
+    "instructions:include:missing": Requirement("a missing include costs a note and nothing else"),
     "instructions:outside": Requirement(
-        "a file outside the project waits for the user's word; a refused one is not asked for again",
-        source="spec 8 §1.4",
+        "a file outside the project waits for the user's word; a refused one is not asked for again"
     ),
-    "instructions:comments": Requirement("HTML comments are left out, except in code", source="spec 8 §1.4"),
-    "instructions:excludes": Requirement("excluded files are not loaded, except managed ones", source="spec 8 §1.4"),
+    "instructions:comments": Requirement("HTML comments are left out, except in code"),
+    "instructions:excludes": Requirement("excluded files are not loaded, except managed ones"),
     "instructions:limits": Requirement(
-        "over 40,000 characters a file is loaded with a warning; over the byte limit, or no text, it is skipped",
-        source="product §6; spec 8 §1.4",
+        "over 40,000 characters a file is loaded with a warning; over the byte limit, or no text, it is skipped"
     ),
     "instructions:compact": Requirement(
-        "after a compaction the files are read again, nested ones and matched rules only when matched again",
-        source="spec 8 §1.4",
+        "after a compaction the files are read again, nested ones and matched rules only when matched again"
     ),
-    "instructions:render": Requirement(
-        "the model reads each file under its path and whose it is, in order", source="spec 3 §6.1"
-    ),
+    "instructions:render": Requirement("the model reads each file under its path and whose it is, in order"),
     "instructions:managed-text": Requirement(
-        "the text of managed settings stands with the machine's files, and no exclude keeps it out",
-        source="spec 8 §1.4, §1.7",
+        "the text of managed settings stands with the machine's files, and no exclude keeps it out"
     ),
-    "instructions:real-trees": Requirement("real trees load as a person would expect", source="issue 5"),
+    "instructions:real-trees": Requirement("real trees load as a person would expect"),
 }

@@ -5,91 +5,71 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
-    "messages:codec:round-trip": Requirement(
-        "Blocks, messages and every kind of entry survive encoding and decoding.", source="style 5.10"
-    ),
+    "messages:codec:round-trip": Requirement("Blocks, messages and every kind of entry survive encoding and decoding."),
     "messages:codec:unknown-survives": Requirement(
-        "Unknown records, fields, blocks and bad lines are written back exactly as they came.", source="issue 2, item 2"
+        "Unknown records, fields, blocks and bad lines are written back exactly as they came."
     ),
-    "messages:codec:result-field-not-sent": Requirement(
-        "`toolUseResult` is neither sent nor counted.", source="spec 8, finding 3"
-    ),
+    "messages:codec:result-field-not-sent": Requirement("`toolUseResult` is neither sent nor counted."),
     "messages:chain:parallel-calls": Requirement(
-        "Parallel tool calls that the parent walk loses are put back, each once, each result behind its call.",
-        source="spec 8 §1.3",
+        "Parallel tool calls that the parent walk loses are put back, each once, each result behind its call."
     ),
     "messages:chain:tolerant": Requirement(
-        "Orphan parents, several roots, circles, duplicate ids and flat files are read as one conversation.",
-        source="issue 2, item 2",
+        "Orphan parents, several roots, circles, duplicate ids and flat files are read as one conversation."
     ),
     "messages:chain:real-sessions": Requirement(
-        "A whole session loads with the numbers of calls and results that its file holds; so do all real samples.",
-        source="issue 2, item 2",
+        "A whole session loads with the numbers of calls and results that its file holds; so do all real samples."
     ),
     "messages:view:pure": Requirement(
-        "The view is a pure function of the entries; feeding them one by one gives the same view.",
-        source="issue 2, item 1",
+        "The view is a pure function of the entries; feeding them one by one gives the same view."
     ),
     "messages:view:boundary": Requirement(
-        "After a boundary only the summary, the kept entries and what follows are seen.", source="spec 1 §11"
+        "After a boundary only the summary, the kept entries and what follows are seen."
     ),
     "messages:view:replacements": Requirement(
-        "Spilled and cleared results, snips and collapses change the view and no entry.", source="spec 1 §5-8"
+        "Spilled and cleared results, snips and collapses change the view and no entry."
     ),
-    "messages:view:branches": Requirement(
-        "Ending at an earlier entry shows the conversation as it was there.", source="issue 4, item 3"
-    ),
+    "messages:view:branches": Requirement("Ending at an earlier entry shows the conversation as it was there."),
     "messages:rules:conform": Requirement(
-        "A conformed conversation breaks no rule of a provider, and conforming again changes nothing.",
-        source="issue 2, item 1",
+        "A conformed conversation breaks no rule of a provider, and conforming again changes nothing."
     ),
-    "messages:rules:legal-cuts": Requirement(
-        "No legal cut parts a call from its result or the records of one reply.", source="spec README §7"
-    ),
+    "messages:rules:legal-cuts": Requirement("No legal cut parts a call from its result or the records of one reply."),
     "messages:transcript:kill": Requirement(
-        "A writer killed at any moment tears at most the line it was writing; nothing that was confirmed is missing.",
-        source="issue 2, item 2",
+        "A writer killed at any moment tears at most the line it was writing; nothing that was confirmed is missing."
     ),
     "messages:transcript:nested": Requirement(
-        "a line nested beyond measure is passed over by every command, the rest is read", source="review 5.9"
+        "a line nested beyond measure is passed over by every command, the rest is read"
     ),
     "messages:transcript:torn-line": Requirement(
-        "A torn last line costs only itself; what is appended after it is read.", source="issue 2, item 2"
+        "A torn last line costs only itself; what is appended after it is read."
     ),
     "messages:transcript:second-writer-forks": Requirement(
-        "A second writer of one session gets a fork; the first is not disturbed.", source="issue 2, item 2"
+        "A second writer of one session gets a fork; the first is not disturbed."
     ),
     "messages:transcript:two-sessions": Requirement(
-        "Two processes writing two sessions of one project do not disturb each other.", source="issue 2, item 2"
+        "Two processes writing two sessions of one project do not disturb each other."
     ),
     "messages:fork:independent": Requirement(
-        "A fork shows the same conversation under new ids and names its origin; the original does not change.",
-        source="spec 8 §1.3",
+        "A fork shows the same conversation under new ids and names its origin; the original does not change."
     ),
     "messages:compatible:vendor-reader": Requirement(
-        "The vendor's own reader lists our sessions and reads their messages.", source="issue 2, item 2"
+        "The vendor's own reader lists our sessions and reads their messages."
     ),
     "messages:trajectory:pairs": Requirement(
-        "A trajectory of mini-swe-agent is read as calls and results, every word kept.", source="issue 4, item 7"
+        "A trajectory of mini-swe-agent is read as calls and results, every word kept."
     ),
     "messages:view:kept-by-a-host": Requirement(
-        "Messages that another program kept in its compaction are seen as it sends them when it resumes the session.",
-        source="issue 12",
+        "Messages that another program kept in its compaction are seen as it sends them when it resumes the session."
     ),
     "messages:fork:no-word-of-the-host": Requirement(
-        "A conversation taken over from another program comes without that program's reminders of its own state.",
-        source="issue 12",
+        "A conversation taken over from another program comes without that program's reminders of its own state."
     ),
     "messages:listing:any-size": Requirement(
-        "A session is listed with its title, time and size however long its first and last records are.",
-        source="issue 12",
+        "A session is listed with its title, time and size however long its first and last records are."
     ),
     "messages:listing:ends-only": Requirement(
-        "Listing reads the two ends of a file, no further than needed, and passes over sub-agents.",
-        source="spec 8 §1.3",
+        "Listing reads the two ends of a file, no further than needed, and passes over sub-agents."
     ),
     "messages:listing:title": Requirement(
-        "A title is the custom one, else the model's, else the last prompt, a summary, or the first prompt.",
-        source="spec 8 §1.3",
+        "A title is the custom one, else the model's, else the last prompt, a summary, or the first prompt."
     ),
 }

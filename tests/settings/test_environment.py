@@ -42,7 +42,7 @@ def test_every_scalar_and_list_has_a_variable_of_its_own() -> None:
         ("REVERIE_MODEL", "offline", "model.default", "offline"),
     ],
 )
-def test_the_variables_of_the_specification_have_their_effect(name: str, text: str, key: str, value: object) -> None:
+def test_a_variable_has_its_stated_effect(name: str, text: str, key: str, value: object) -> None:
     assert value_of(settings_from(**{name: text}), tuple(key.split("."))) == value
 
 

@@ -23,7 +23,7 @@ def layer(source: SettingsSource, key: str, value: object, *, committed: bool = 
 
 
 @requirement("settings:precedence:highest-wins")
-def test_the_sources_rank_as_the_product_page_says() -> None:
+def test_the_sources_rank_from_managed_down_to_the_default() -> None:
     assert list(SettingsSource) == sorted(SettingsSource, key=RANK.__getitem__)
     assert [source.value for source in reversed(SettingsSource)] == [
         "managed",

@@ -10,7 +10,7 @@ from reverie.settings.layers import value_of
 from tests.requirements import requirement
 
 SPECIFIED: dict[str, dict[str, object]] = {
-    # spec 6 §1
+    # the window and the cache
     "default_window": {"window.default_tokens": 200_000},
     "extended_window": {"window.extended_tokens": 1_000_000},
     "max_output_reserve": {"window.output_reserve_tokens": 20_000},
@@ -21,7 +21,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "collapse_stage_ratio": {"collapse.stage_fraction": 0.90},
     "collapse_run_ratio": {"collapse.run_fraction": 0.95},
     "cache_ttl": {"cache.system_ttl": "1h"},
-    # spec 6 §2
+    # spilling, snipping and clearing
     "spill_threshold": {
         "spill.result_chars": 50_000,
         "spill.search_result_chars": 20_000,
@@ -40,7 +40,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "api_clear_trigger": {"clearing.api.trigger_tokens": 180_000},
     "api_clear_at_least": {"clearing.api.clear_at_least_tokens": 140_000},
     "api_keep_thinking": {"clearing.api.keep_thinking_turns": 1, "clearing.api.keep_all_thinking": False},
-    # spec 6 §3
+    # notes
     "notes_init_tokens": {"notes.init_tokens": 10_000},
     "notes_growth_tokens": {"notes.growth_tokens": 5_000},
     "notes_tool_calls": {"notes.tool_calls": 3},
@@ -50,7 +50,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "keep_min_tokens": {"compaction.keep_min_tokens": 10_000},
     "keep_min_text_messages": {"compaction.keep_min_text_messages": 5},
     "keep_max_tokens": {"compaction.keep_max_tokens": 40_000},
-    # spec 6 §4
+    # compaction
     "summary_max_tokens": {"compaction.summary_max_tokens": 20_000},
     "restore_files": {"compaction.restore_files": 5},
     "restore_file_tokens": {"compaction.restore_file_tokens": 5_000},
@@ -61,7 +61,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "too_long_drop_ratio": {"compaction.too_long_drop_fraction": 0.20},
     "compact_max_failures": {"compaction.max_failures": 3},
     "reactive_attempts": {"compaction.reactive_attempts": 1},
-    # spec 6 §5
+    # the index and recall
     "index_max_lines": {"index.max_lines": 200},
     "index_max_bytes": {"index.max_bytes": 25_000},
     "recall_max_files": {"recall.max_files": 5},
@@ -73,7 +73,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "recall_min_words": {"recall.min_words": 2},
     "recall_timeout": {"recall.timeout_seconds": 2.5},
     "fresh_max_days": {"age.fresh_max_days": 1},
-    # spec 6 §6
+    # extraction and dreams
     "extraction_max_rounds": {"extraction.max_rounds": 5},
     "extraction_every_n_turns": {"extraction.every_n_turns": 1},
     "extraction_drain": {"extraction.drain_seconds": 60},
@@ -84,7 +84,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "dream_view_rounds": {"dream.view_messages": 30},
     "dream_grep_tail": {"dream.search_hits": 50},
     "dream_max_rounds": {"dream.max_rounds": 30},
-    # spec 6 §7
+    # tools, hooks, instructions, agents, the model
     "tool_concurrency": {"tools.concurrency": 10},
     "hook_timeout": {"hook.timeout_seconds": 600},
     "instruction_file_chars": {"instructions.file_chars": 40_000},
@@ -92,7 +92,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "agent_summary_words": {"agent.summary_words_min": 3, "agent.summary_words_max": 5},
     "max_tokens": {"model.max_output_tokens": 16_384},
 }
-"""Names of spec 6 and the settings that hold them; where the product page decides, its value."""
+"""Numbers by the name of what they limit, and the settings that hold them with their defaults."""
 
 NO_SETTINGS = {
     *("notes_headings", "summary_sections", "day_ms", "notes_title_words"),
@@ -119,7 +119,7 @@ CHOSEN: dict[str, object] = {
     "budget.background_fraction": 0.10,
     "budget.background_usd_per_hour": 0.50,
 }
-"""Numbers of product §6 that the specification does not name."""
+"""Numbers of our own besides, by setting."""
 
 SWITCHES: dict[str, object] = {
     "notes.enabled": True,
@@ -172,7 +172,7 @@ def test_no_name_of_the_specification_is_left_out(shared_data: Path) -> None:
 
 @requirement("settings:defaults:switches")
 @pytest.mark.parametrize(("key", "value"), SWITCHES.items())
-def test_every_switch_has_the_default_that_the_product_page_decides(key: str, value: object) -> None:
+def test_every_switch_has_its_stated_default(key: str, value: object) -> None:
     assert default(key) == value
 
 

@@ -166,7 +166,7 @@ if deed == "fails":
     open(lock, "w").close()
     os.utime(lock, (before.st_mtime, before.st_mtime))
 """
-"""A host agent as the spec tells of it: process in the body, last consolidation as the time (spec 2 §11.2)."""
+"""A host agent by the host's own rule for the lock: its process is the body, the last consolidation the file's time."""
 
 
 class Host:
