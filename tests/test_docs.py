@@ -128,7 +128,7 @@ def test_the_glossary_has_one_meaning_per_word_and_names_what_exists() -> None:
 @requirement("docs:true")
 def test_the_code_cites_no_paper_that_is_not_in_the_repository() -> None:
     citation = re.compile(
-        r"(?i)\b(?:spec|product|style|house|contract|issue|findings?) (?:\u00a7 ?)?\d|product\s+promise|\u00a7"
+        r"(?i)\b(?:spec|product|style|house|contract|issue|findings?|critique) (?:\u00a7 ?)?\d|product\s+promise|\u00a7"
     )
     folders = (SOURCE.parent, ROOT / "tests", ROOT / "bench")
     sources = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".md"}]

@@ -51,7 +51,7 @@ def api_clearing(settings: ClearingSettings, budget: WindowBudget, *, thinks: bo
     if not api.enabled:
         return []
     scale = budget.window_tokens / REFERENCE_WINDOW_TOKENS if api.scale_to_window else 1.0
-    # The provider must act before our own compaction does, or its rule never fires (critique 45).
+    # The provider must act before our own compaction does, or its rule never fires.
     trigger = min(round(api.trigger_tokens * scale), budget.warning_tokens)
     thinking: dict[str, Json] = {
         "type": "clear_thinking_20251015",

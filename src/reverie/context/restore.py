@@ -26,7 +26,7 @@ FILES_FRACTION_MORE = 0.10
 REFERENCE_EFFECTIVE_TOKENS = 180_000
 SKILLS_FRACTION = 0.15
 INSTRUCTIONS_FRACTION = 0.15
-"""Shares of E that bind where the fixed budgets of the spec would fill a small window. The share of all files grows
+"""Shares of E that bind where the fixed budgets would fill a small window. The share of all files grows
 with the window: `bench.fidelity` shows that in a small one a longer summary tells more than a second file."""
 
 

@@ -175,7 +175,7 @@ class Memory:
         *,
         name: str,
         description: str,
-        type: str | MemoryType | None,  # noqa: A002 - the word of the contract
+        type: str | MemoryType | None,  # noqa: A002 - the name that callers use
         body: str = "",
         source: Given = None,
         trust: str | Trust = "inferred",

@@ -47,7 +47,7 @@ class MemoryWrites:
     written: Callable[[str], None] = lambda _name: None
     """Is told the name of every memory that was written."""
 
-    def save(self, *, name: str, description: str, type: str, body: str) -> Topic:  # noqa: A002 - the word of the contract
+    def save(self, *, name: str, description: str, type: str, body: str) -> Topic:  # noqa: A002 - the name that callers use
         """Keep a memory, under its own name or in the place of the one that has it."""
         source = self.source
         topic = drafted(name, description, type, body, trust="inferred", source=source)

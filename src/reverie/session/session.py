@@ -83,7 +83,7 @@ class Session:
     @classmethod
     def resume(
         cls,
-        id: str,  # noqa: A002 - the word of the contract
+        id: str,  # noqa: A002 - the name that callers use
         project: AnyPath = ".",
         model: str | None = None,
         *,

@@ -45,7 +45,7 @@ def _note_nothing(_path: Path, _after: bytes | None) -> None:
 class MemoryWriter(Protocol):
     """Writes memories for one agent: every change of a memory directory by a tool goes through the store of it."""
 
-    def save(self, *, name: str, description: str, type: str, body: str) -> Topic:  # noqa: A002 - the word of the contract
+    def save(self, *, name: str, description: str, type: str, body: str) -> Topic:  # noqa: A002 - the name that callers use
         """Keep a memory. Raises `Error` when it is refused."""
         ...
 

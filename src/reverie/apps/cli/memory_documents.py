@@ -1,4 +1,4 @@
-"""Memories as JSON documents, in the shapes that `docs/contract` promises to scripts."""
+"""Memories as JSON documents, in the shapes that scripts rely on (`docs/memory.md`)."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class SessionFigures:
         return sum(len(row.lost) for row in self.requests)
 
     def totals(self) -> dict[str, object]:
-        """The totals as the contract names them, and more."""
+        """The totals of a replay."""
         return {
             "requests": len(self.requests),
             "of_requests": self.steps,
@@ -111,7 +111,7 @@ class SessionFigures:
         }
 
     def as_document(self) -> dict[str, object]:
-        """One entry of `sessions` in the contract's document."""
+        """One entry of `sessions` in the JSON document."""
         return {
             "file": self.file,
             "strategy": self.strategy,

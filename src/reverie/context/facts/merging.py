@@ -1,7 +1,6 @@
 """Join the facts of two runs of a conversation of which one follows the other.
 
-Gathering anew from the whole transcript is better than merging, and merging is better than summarising a summary
-(critique 41).
+Gathering anew from the whole transcript is better than merging, and merging is better than summarising a summary.
 """
 
 from __future__ import annotations

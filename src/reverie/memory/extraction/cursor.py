@@ -58,7 +58,7 @@ def newest(entries: Iterable[Entry]) -> str | None:
 
 
 def written_by_agent(entries: Iterable[Entry], directory: Path) -> tuple[str, ...]:
-    """The memories that the main agent wrote in these entries: the rest is still to be extracted (critique 25)."""
+    """The memories that the main agent wrote in these entries: the rest is still to be extracted."""
     root = directory.resolve()
     found: dict[str, None] = {}
     for entry in entries:
