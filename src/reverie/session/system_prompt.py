@@ -52,7 +52,7 @@ class PromptFacts:
     token_budget: int | None = None
     """Tokens that the answers of one turn may have together, when the user has set a limit."""
     git_status: str = ""
-    """The section made by `session.git_status`, once per session."""
+    """The section made by `opening_prompt.git_status`, once per session."""
     custom: str | None = None
     """Stands in the place of all sections but the one on memory."""
     appended: str = ""

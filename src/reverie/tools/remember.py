@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 20
 TYPES = ("user", "feedback", "project", "reference")
-"""The words of `memory.MemoryType`, which costs more to import than this module."""
+"""The words of `memory.topics.value.MemoryType`, which costs more to import than this module."""
 
 _OWN_HITS = 20
 """So many more are looked for, since those of the session that asks are left out."""

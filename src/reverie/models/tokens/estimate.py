@@ -1,7 +1,7 @@
 """Estimates the tokens of texts, blocks, messages, tools and views without a network.
 
 Pure arithmetic over `pieces`, `media` and `rates`: the same value always weighs the same. Only what is sent is weighed.
-How the estimate is anchored on what the provider reported is told in `count`; how it learns from it, in `calibration`.
+How the estimate is anchored on what the provider reported, and how it learns from that, is told in `count`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A view as a series of model calls: reported size, reply, and what was added before the next.
 
-`count` predicts from the last round, `calibration` learns from pairs of neighbours, `bench.tokens` measures over all.
+`count` predicts from the last round and learns from pairs of neighbours, `bench.tokens` measures over all.
 """
 
 from __future__ import annotations

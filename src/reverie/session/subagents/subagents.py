@@ -1,7 +1,7 @@
 """The child agents of a session: which roles there are, who may be started, what the model is told of them.
 
 `start_agent` answers the Agent tool; `start` makes the agent. All run as `children`; messages between them go through
-`messaging`, `monitor` lists and stops them, teammates are processes of their own (`teammates`).
+`messaging`, teammates are processes of their own (`teammates`). This module also lists and stops them.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Git:
 
     def run(self, *arguments: str, stdin: bytes = b"", accept: Iterable[int] = (0,)) -> bytes:
         """Run one command to its end and return what it printed."""
-        import subprocess  # a save that starts no git does without
+        import subprocess  # what starts no git does without
 
         done = subprocess.run(
             self.command(*arguments), input=stdin, capture_output=True, env=self.environment, check=False
