@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reverie.files.globs import glob_pattern
@@ -43,6 +43,9 @@ def test_it_finds_the_files_that_pathlib_finds(tree: dict[str, str], parts: list
 @requirement("tools:glob:finds")
 @settings(max_examples=25)
 @given(trees())
+@example({"a": "", ".gitignore": "**/b\n!src/", "src/b/c": ""})
+@example({".gitignore": "src\n!src/**", "src/b/c": ""})
+@example({".gitignore": "src/\n!src/", "src/b/c": "", "src/a": ""})
 def test_what_git_ignores_is_left_out(tree: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()

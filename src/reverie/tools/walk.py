@@ -7,6 +7,7 @@ the top of a repository nothing counts. Links to folders are not entered.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,10 +90,20 @@ def _is_top(folder: Path) -> bool:
 def _is_ignored(path: str, rules: Rules, *, is_folder: bool) -> bool:
     for rule in reversed(rules):
         inside = path[len(rule.folder) :].lstrip("/") + ("/" if is_folder else "")
-        said = rule.spec.check_file(inside).include
-        if said is not None:
-            return said
+        for pattern in reversed(rule.spec.patterns):
+            if pattern.regex is not None and _names_entry(pattern.regex, inside):
+                return bool(pattern.include)
     return False
+
+
+def _names_entry(expression: re.Pattern[str], inside: str) -> bool:
+    """Whether a pattern is about the entry itself. What it says of a folder says nothing of what is in there."""
+    match = expression.match(inside)
+    if match is None:
+        return False
+    if "ps_d" in expression.groupindex:  # where `pathspec` marks the slash behind a folder that is named
+        return match["ps_d"] is None or match.end() == len(inside)
+    return not expression.pattern.endswith("/") or match.end() < len(inside)  # `folder/**` is what is inside
 
 
 def _read_rules(folder: str) -> Rules:
