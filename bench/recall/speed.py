@@ -292,7 +292,9 @@ def _measure_saves(memories: Path, sentences: Sequence[str]) -> str:
             memory.keep(replace(_topic(document), name=f"later {number}"))
             taken.append((time.perf_counter() - started) * 1000)
     taken.sort()
-    return f"one save p50 {taken[len(taken) // 2]:.0f} ms, largest {taken[-1]:.0f} ms (goal 80 ms at 1,000 topics, 250 at 10,000)"
+    return (
+        f"one save p50 {taken[len(taken) // 2]:.0f} ms, largest {taken[-1]:.0f} ms (goal 80 ms at 1,000, 250 at 10,000)"
+    )
 
 
 def _topic(document: SearchDocument) -> Topic:
