@@ -22,7 +22,7 @@ from statistics import median
 from bench.fidelity.cuts import Cut, weigh
 from bench.fidelity.identifiers import identifiers, path_key, words
 from bench.fidelity.passages import Passage, passages
-from reverie.context.facts.stated import typed_part
+from reverie.context.facts.stated import strip_machine_text
 from reverie.messages.view import Item, ItemKind
 
 NEAR_CHARS = 160
@@ -113,7 +113,7 @@ def score(need: Need, view: Sequence[Item]) -> Score:
     visible = {one for one in need.identifiers if is_visible(one, need, shown, kept)}
     reading = Reading(need, shown)
     unreachable = tuple(one for one in need.identifiers if one not in visible and not reading.reaches(one))
-    typed = [item for item in need.items if item.kind is ItemKind.TYPED and typed_part(item.message.text)]
+    typed = [item for item in need.items if item.kind is ItemKind.TYPED and strip_machine_text(item.message.text)]
     all_text = "\n".join(one.text for one in shown)
     held = sum(1 for item in typed if _stands_in(item, all_text))
     return Score(

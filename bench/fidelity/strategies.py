@@ -10,7 +10,7 @@ from itertools import count
 from bench.fidelity.cuts import lines_of, weigh_item, weigh_items
 from bench.fidelity.sessions import Session
 from reverie.context.compact import compact
-from reverie.context.pipeline import answered
+from reverie.context.pipeline import run_embedded_flow
 from reverie.context.replacement import Case
 from reverie.context.stage import StageContext
 from reverie.messages.blocks import ToolResult
@@ -38,7 +38,7 @@ def ours(session: Session, at: int, window_tokens: int) -> list[Item]:
     used = lines_of(window_tokens).using(round(weigh_items(view.items)))
     scene = StageContext(used, datetime(2026, 1, 1, tzinfo=UTC), envelope, lambda item: round(weigh_item(item)))
     case = Case(view, entries, scene, Settings().compaction)
-    outcome = answered(compact(case))
+    outcome = run_embedded_flow(compact(case))
     return list(project([*entries, *outcome.entries]).items)
 
 

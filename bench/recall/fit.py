@@ -116,7 +116,7 @@ def _ask_all(name: str, cases: Sequence[Case], embedder: RememberingEmbedder | N
                 ("everyday", text, ()) for text in draw.sample(everyday, 6 if few == _FOREIGN else len(everyday))
             ]
             for kind, text, pieces in queries:
-                wanted, measured, _ = index.measured(Query(text, NOW))
+                wanted, measured, _ = index.measure_candidates(Query(text, NOW))
                 places = {each.row.key: at for at, each in enumerate(measured)}
                 known = tuple(tuple(places[key] for key in piece if key in places) for piece in pieces)
                 found.append(Asked(name, number % _FOLDS, kind, wanted, tuple(measured), known))

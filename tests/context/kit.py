@@ -11,7 +11,14 @@ from typing import TypeVar
 
 from reverie.context.replacement import Case
 from reverie.context.restore import NO_SURROUNDINGS, RestoreContext
-from reverie.context.session_notes import BY_STRUCTURE, NotesCursor, NotesFile, covered, noted, notes_by_structure
+from reverie.context.session_notes import (
+    BY_STRUCTURE,
+    NotesCursor,
+    NotesFile,
+    build_notes_outcome,
+    find_covered,
+    notes_by_structure,
+)
 from reverie.context.stage import StageContext, StageOutcome
 from reverie.messages.blocks import Block, Json, ToolResult, ToolUse
 from reverie.messages.entries import (
@@ -235,6 +242,6 @@ def with_notes(session: Session, path: Path) -> NotesFile:
     """Bring the notes up to date from structure and return the file."""
     file = NotesFile(path)
     text = notes_by_structure(session.entries, session.view.leaf, session.scene(), NotesSettings(), file)
-    covers = covered(session.view, NotesCursor())
-    session.take(noted(text, covers, session.tokens(), BY_STRUCTURE, session.scene(), file))
+    covers = find_covered(session.view, NotesCursor())
+    session.take(build_notes_outcome(text, covers, session.tokens(), BY_STRUCTURE, session.scene(), file))
     return NotesFile(path, text)

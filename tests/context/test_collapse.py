@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.collapse import STAGED, choose_spans, collapse, collapse_stage, drain, queued
+from reverie.context.collapse import STAGED, choose_spans, collapse, collapse_stage, drain, find_queued
 from reverie.context.compact import compact
 from reverie.context.stage import NOTHING, StageContext
 from reverie.messages.entries import CollapseEntry, Entry, MarkEntry
@@ -52,7 +52,7 @@ def test_spans_are_queued_at_the_first_line_and_nothing_is_folded_yet() -> None:
     staged(session)
 
     assert session.view.items == before
-    assert queued(session.entries)
+    assert find_queued(session.entries)
     assert scene_at(session, 0.93).budget.must_stage_collapse
     assert not scene_at(session, 0.93).budget.must_run_collapse
 
@@ -72,7 +72,7 @@ def test_as_much_is_queued_as_brings_the_view_down_to_seventy_hundredths() -> No
 def test_what_is_queued_is_not_queued_again() -> None:
     session = staged(long_session())
 
-    again = collapse_stage(ON, queued(session.entries))(session.view, scene_at(session, 0.93))
+    again = collapse_stage(ON, find_queued(session.entries))(session.view, scene_at(session, 0.93))
 
     assert again is NOTHING
 
@@ -80,7 +80,7 @@ def test_what_is_queued_is_not_queued_again() -> None:
 @requirement("context:collapse:stage-and-run")
 def test_the_queue_is_worked_off_with_one_question_per_span() -> None:
     session = staged(long_session())
-    queue = queued(session.entries)
+    queue = find_queued(session.entries)
     flow = collapse(session.view, scene_at(session, 0.96), ON, queue)
     outcome = conclude(flow, *(f"Span {n}: the importer was read." for n in range(len(queue))))
     tokens = session.tokens()
@@ -90,13 +90,13 @@ def test_the_queue_is_worked_off_with_one_question_per_span() -> None:
     assert len(folds) == len(queue)
     assert "Span 0: the importer was read." in folds[0]
     assert session.tokens() < 0.8 * tokens
-    assert queued(session.entries) == ()
+    assert find_queued(session.entries) == ()
 
 
 @requirement("context:collapse:stage-and-run", "context:compact:never-an-error")
 def test_a_span_whose_summary_is_empty_is_summed_up_by_structure() -> None:
     session = staged(long_session())
-    session.take(conclude(collapse(session.view, scene_at(session, 0.96), ON, queued(session.entries)), " ", ""))
+    session.take(conclude(collapse(session.view, scene_at(session, 0.96), ON, find_queued(session.entries)), " ", ""))
 
     assert "src/importer_0.py" in texts(session.view)
 
@@ -104,11 +104,11 @@ def test_a_span_whose_summary_is_empty_is_summed_up_by_structure() -> None:
 @requirement("context:collapse:stage-and-run")
 def test_a_drain_folds_everything_that_is_staged_without_asking() -> None:
     session = staged(long_session())
-    outcome = drain(session.view, scene_at(session, 0.96), ON, queued(session.entries))
+    outcome = drain(session.view, scene_at(session, 0.96), ON, find_queued(session.entries))
     session.take(outcome)
 
     assert len([entry for entry in outcome.entries if isinstance(entry, CollapseEntry)]) == len(outcome.entries) > 0
-    assert queued(session.entries) == ()
+    assert find_queued(session.entries) == ()
 
 
 @requirement("context:collapse:stage-and-run")
@@ -121,7 +121,7 @@ def test_a_drain_with_an_empty_queue_takes_the_oldest_spans() -> None:
 @requirement("context:collapse:survives")
 def test_folds_outlive_a_resume_and_end_at_a_boundary() -> None:
     session = staged(long_session())
-    session.take(drain(session.view, scene_at(session, 0.96), ON, queued(session.entries)))
+    session.take(drain(session.view, scene_at(session, 0.96), ON, find_queued(session.entries)))
     session.say("next").reply("answer " * 200)
     collapse_stage(ON)(session.view, scene_at(session, 0.96))
     assert any(item.kind is ItemKind.FOLD for item in session.view.items)
@@ -132,13 +132,13 @@ def test_folds_outlive_a_resume_and_end_at_a_boundary() -> None:
     session.take(embedded(compact(session.case(12_000))))
 
     assert not any(item.kind is ItemKind.FOLD for item in session.view.items)
-    assert queued(session.entries) == ()
+    assert find_queued(session.entries) == ()
 
 
 @requirement("context:collapse:survives")
 def test_a_staged_span_whose_messages_left_the_view_is_dropped() -> None:
     session = staged(long_session())
-    waiting = queued(session.entries)
+    waiting = find_queued(session.entries)
     session.take(embedded(compact(session.case(12_000))))
 
     assert embedded(collapse(session.view, session.scene(), ON, waiting)) is NOTHING
@@ -147,7 +147,7 @@ def test_a_staged_span_whose_messages_left_the_view_is_dropped() -> None:
 def test_a_mark_of_another_shape_queues_nothing() -> None:
     session = Session().say("go").mark(STAGED, spans=[["only one"], "text", [1, 2]]).mark(STAGED)
 
-    assert queued(session.entries) == ()
+    assert find_queued(session.entries) == ()
     assert isinstance(session.entries[-1], MarkEntry)
 
 
@@ -172,4 +172,4 @@ def test_folding_keeps_the_laws(made: list[Entry], limit: int) -> None:
 def test_the_question_for_a_span_is_golden() -> None:
     session = staged(long_session())
 
-    golden("span_prompt.md", ask(collapse(session.view, session.scene(), ON, queued(session.entries))).prompt)
+    golden("span_prompt.md", ask(collapse(session.view, session.scene(), ON, find_queued(session.entries))).prompt)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.context.compact import STRUCTURE_TOKENS, Direction, OneSide, compact, compact_part, too_large
-from reverie.context.facts.stated import typed_part
+from reverie.context.facts.stated import strip_machine_text
 from reverie.context.receipt import Fate, Sort, receipts
 from reverie.context.replacement import (
     FULL_AT,
@@ -374,7 +374,7 @@ def test_ten_compactions_of_any_conversation_lose_no_message_and_no_pin(
     there = {item.uuid for item in session.view.items}
     shown = texts(session.view)
     for item in history(session.entries):
-        if item.kind is ItemKind.TYPED and typed_part(item.message.text):
+        if item.kind is ItemKind.TYPED and strip_machine_text(item.message.text):
             # Inside a reminder, what looks like the end of one is quoted.
             texts_of = (item.message.text, escape_reminder_tags(item.message.text))
             assert any(text in shown for text in texts_of) or item.uuid in listed | there

@@ -6,7 +6,7 @@ from itertools import count
 from reverie.context.compact import compact
 from reverie.context.conversation import Conversation
 from reverie.context.replacement import Case
-from reverie.context.spans import PIN, pinned, uncompact
+from reverie.context.spans import PIN, list_pinned, uncompact
 from reverie.context.stage import StageContext
 from reverie.messages.entries import MarkEntry
 from reverie.messages.view import project
@@ -52,7 +52,7 @@ def test_what_was_added_while_a_compaction_was_made_stays_on_the_chain() -> None
     log.append(MarkEntry(log.envelope(), PIN, {"uuid": pin}))
     log.take(aside, outcome.entries)
 
-    assert pinned(log.chain()) == (pin,)
+    assert list_pinned(log.chain()) == (pin,)
     assert project(log.entries, log.leaf) == log.view
     assert project(log.entries, uncompact(log.entries).leaf).items == before.items
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.cut import head, head_and_tail, shortened, tail
+from reverie.context.cut import head, head_and_tail, shorten_text, tail
 from tests.requirements import requirement
 
 
@@ -15,7 +15,7 @@ TEXT = "first line\nsecond line\nthird line\nfourth line"
 
 
 def test_a_text_that_fits_is_not_touched() -> None:
-    assert head(TEXT, 100, weigh) == tail(TEXT, 100, weigh) == shortened(TEXT, 100, weigh, "x") == TEXT
+    assert head(TEXT, 100, weigh) == tail(TEXT, 100, weigh) == shorten_text(TEXT, 100, weigh, "x") == TEXT
 
 
 def test_a_text_is_cut_at_line_ends() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.digest import notes, quoted_requests, summary
+from reverie.context.digest import notes, quote_requests, summary
 from reverie.context.digest.choose import choose
 from reverie.context.digest.line import DigestLine, DigestTopic
 from reverie.context.facts import gather
@@ -113,7 +113,7 @@ def test_every_message_of_the_user_is_there_word_for_word() -> None:
 @given(st.lists(st.text("abc é\n語", min_size=1, max_size=1_500), min_size=1, max_size=6), st.integers(200, 2_000))
 def test_what_is_too_long_keeps_head_tail_and_pointer(texts: list[str], limit: int) -> None:
     requests = [UserRequest(f"{number:08d}-rest", text, 0) for number, text in enumerate(texts)]
-    pieces = quoted_requests(requests, limit_tokens=limit, weigh=weigh)
+    pieces = quote_requests(requests, limit_tokens=limit, weigh=weigh)
     assert len(pieces) == len(requests)
     for request, piece in zip(requests, pieces, strict=True):
         said = request.text.strip("\n")

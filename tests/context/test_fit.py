@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.compact import unanswered_from
+from reverie.context.compact import find_first_unanswered
 from reverie.context.fit import fit
-from reverie.context.pipeline import compact_now, written
+from reverie.context.pipeline import compact_now, write_outcome_files
 from reverie.context.replacement import Case
 from reverie.context.stage import NOTHING
 from reverie.messages.rules import conform
@@ -43,7 +43,7 @@ def shown(view: View) -> dict[str, str]:
 
 def made(case: Case, session: Session, tmp: Path | None = None) -> Case:
     ready = replace(case, spill_path=None if tmp is None else lambda name: tmp / f"{name}.txt")
-    outcome = written(embedded(compact_now(ready, Settings())))
+    outcome = write_outcome_files(embedded(compact_now(ready, Settings())))
     session.take(outcome)
     return ready.after(outcome)
 
@@ -54,7 +54,7 @@ def test_the_newest_results_are_whole_whenever_they_fit(turns: int, sizes: list[
     session = working(turns, sizes)
     case = session.case(window)
     whole = shown(session.view)
-    waiting = session.view.items[unanswered_from(session.view.items) :]
+    waiting = session.view.items[find_first_unanswered(session.view.items) :]
     least = case.scene.budget.effective_tokens // 8
     could_fit = case.overhead_tokens + case.weight(waiting) + least <= case.scene.budget.blocking_tokens
 

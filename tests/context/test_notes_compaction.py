@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.context.compact import compact
-from reverie.context.notes_compaction import Declined, NotesRefusal, compact_by_notes, kept_from
+from reverie.context.notes_compaction import Declined, NotesRefusal, compact_by_notes, find_kept_start
 from reverie.context.restore import InvokedSkill, RestoreContext
-from reverie.context.session_notes import NotesCursor, NotesFile, covered, noted
+from reverie.context.session_notes import NotesCursor, NotesFile, build_notes_outcome, find_covered
 from reverie.context.stage import StageOutcome
 from reverie.messages.entries import BoundaryEntry, Entry, NotesEntry
 from reverie.messages.rules import conform, legal_cuts
@@ -157,7 +157,7 @@ def test_the_tail_grows_to_its_least_size_and_stops_at_its_most() -> None:
 
     def kept(least: int, texts_: int, most: int) -> tuple[int, int]:
         settings = CompactionSettings(keep_min_tokens=least, keep_min_text_messages=texts_, keep_max_tokens=most)
-        start = kept_from(items, everything, replace(case, settings=settings))
+        start = find_kept_start(items, everything, replace(case, settings=settings))
         assert start in legal_cuts(items)
         return case.weight(items[start:]), sum(bool(item.message.text.strip()) for item in items[start:])
 
@@ -195,8 +195,8 @@ def test_notes_compaction_keeps_the_laws(made: list[Entry], window: int, data: s
     early = grown(made[:upto])
     session.entries = list(early.entries)
     session.leaf = early.leaf
-    reached = covered(session.view, NotesCursor())
-    session.take(noted("# Current State\nnotes", reached, 0, "", session.scene(), NotesFile(PATH)))
+    reached = find_covered(session.view, NotesCursor())
+    session.take(build_notes_outcome("# Current State\nnotes", reached, 0, "", session.scene(), NotesFile(PATH)))
     whole = grown(made)
     covers = [entry for entry in session.entries if isinstance(entry, NotesEntry)][-1]
     whole.entries.append(replace(covers, envelope=replace(whole.envelope(), parent=whole.view.leaf)))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.context.gate import FAILED
-from reverie.context.pipeline import Failure, PreparedView, apply, compact_now, prepare, stages, written
+from reverie.context.pipeline import Failure, PreparedView, apply, compact_now, prepare, stages, write_outcome_files
 from reverie.context.receipt import receipts
 from reverie.context.session_notes import NotesFile
 from reverie.context.stage import NOTHING, StageContext, StageOutcome
@@ -126,7 +126,7 @@ def test_files_are_written_before_their_entries_count(tmp_path: Path) -> None:
     session = Session().say("go").work("Bash", "output\n" * 400)
     projection = Projection().extend(session.entries)
     steps = stages(EVERYTHING, spill_path=SessionFolder(tmp_path).spill)
-    prepare(projection, session.scene(200_000), steps, measure, written)
+    prepare(projection, session.scene(200_000), steps, measure, write_outcome_files)
 
     path = tmp_path / "tool-results" / "call_1.txt"
     assert path.read_text(encoding="utf-8") == "output\n" * 400

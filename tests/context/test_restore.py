@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from reverie.context.restore import InvokedSkill, RestoreContext, RestoredAttachment, recent_files, restored
+from reverie.context.restore import InvokedSkill, RestoreContext, RestoredAttachment, collect_restored, recent_files
 from reverie.messages.blocks import Json
 from reverie.settings import CompactionSettings
 from tests.context.kit import Session
@@ -14,7 +14,7 @@ def size(text: str) -> int:
 
 
 def back(session: Session, around: RestoreContext, effective: int = LARGE, files: int = 5) -> list[RestoredAttachment]:
-    return restored(
+    return collect_restored(
         session.view.items, around, CompactionSettings(restore_files=files), effective_tokens=effective, weigh=size
     )  # fmt: skip
 

@@ -10,18 +10,18 @@ from reverie.context.prompt import read_prompt
 from reverie.context.session_notes import (
     NotesCursor,
     NotesFile,
+    build_notes_outcome,
     conversation_tokens,
-    covered,
     cursor,
+    find_covered,
     instruction,
     is_due,
     keeps_frame,
-    noted,
     notes_by_structure,
     notes_fork,
     read_notes_file,
     sections,
-    shortened_notes,
+    shorten_notes,
     warnings,
 )
 from reverie.context.spans import chain
@@ -118,8 +118,8 @@ def test_notes_from_structure_keep_their_limits() -> None:
 
 def update(session: Session, text: str, by: str = "a-model") -> None:
     """Write notes on the conversation as it stands."""
-    covers = covered(session.view, cursor(chain(session.entries)))
-    session.take(noted(text, covers, session.tokens(), by, session.scene(), FILE))
+    covers = find_covered(session.view, cursor(chain(session.entries)))
+    session.take(build_notes_outcome(text, covers, session.tokens(), by, session.scene(), FILE))
 
 
 @requirement("context:notes:cursor")
@@ -143,14 +143,14 @@ def test_within_a_long_turn_the_cursor_moves_to_the_last_round_that_is_complete(
     assert cursor(chain(session.entries)).covers == complete
     assert cursor(chain(session.entries)).tool_calls == 0
     session.answer("the rest").reply("done")
-    assert covered(session.view, NotesCursor()) == session.view.items[-1].uuid
+    assert find_covered(session.view, NotesCursor()) == session.view.items[-1].uuid
 
 
 @requirement("context:notes:cursor")
 def test_an_update_without_a_text_leaves_the_file_alone() -> None:
     session = long_session(1)
 
-    assert noted("  \n", None, 0, "", session.scene(), FILE).writes == ()
+    assert build_notes_outcome("  \n", None, 0, "", session.scene(), FILE).writes == ()
 
 
 @requirement("context:notes:trigger")
@@ -207,7 +207,7 @@ def test_without_files_everything_is_ours(tmp_path: Path) -> None:
 def test_as_a_summary_the_notes_lose_instructions_and_empty_sections_and_keep_their_limits() -> None:
     text = filled(current="now " * 10, files="path\n" * 3_000, worklog="done")
 
-    short = shortened_notes(text, NotesSettings(), size, total_tokens=3_000, path=PATH)
+    short = shorten_notes(text, NotesSettings(), size, total_tokens=3_000, path=PATH)
 
     assert "# Current State\nnow" in short
     assert "# Worklog\ndone" in short
@@ -222,7 +222,7 @@ def test_as_a_summary_the_notes_lose_instructions_and_empty_sections_and_keep_th
 def test_shortened_notes_are_within_any_limit(limit: int, body: str) -> None:
     text = filled(current=body, errors=body, worklog=body)
 
-    assert size(shortened_notes(text, NotesSettings(), size, total_tokens=limit, path=PATH)) <= limit + len(
+    assert size(shorten_notes(text, NotesSettings(), size, total_tokens=limit, path=PATH)) <= limit + len(
         sections(FRAME)
     )
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.context.compact import compact
-from reverie.context.spans import PIN, UNPIN, chain, history, pinned, read_span, short_ids, uncompact
+from reverie.context.spans import PIN, UNPIN, chain, history, list_pinned, read_span, short_ids, uncompact
 from reverie.errors import UserMistake
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, UserEntry
 from reverie.messages.message import assistant, user
@@ -201,7 +201,7 @@ def test_a_pin_holds_until_it_is_taken_back() -> None:
     session = Session().say("a").reply("b")
     session.mark(PIN, uuid="x").mark(PIN, uuid="y").mark(UNPIN, uuid="x").mark(PIN)
 
-    assert pinned(session.entries) == ("y",)
+    assert list_pinned(session.entries) == ("y",)
 
 
 @given(st.sets(st.text("ab01-", min_size=1, max_size=12), max_size=20))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from reverie.context.pipeline import prepare, written
-from reverie.context.spill import kept_inline, spill
+from reverie.context.pipeline import prepare, write_outcome_files
+from reverie.context.spill import keep_inline, spill
 from reverie.context.stage import NOTHING, StageOutcome
 from reverie.files.places.paths import SessionFolder
 from reverie.messages.blocks import ToolUse
@@ -127,7 +127,7 @@ def test_a_disk_that_refuses_leaves_the_result_whole(tmp_path: Path) -> None:
         session.scene(),
         [spill(SMALL, SessionFolder(tmp_path).spill)],
         lambda _: 0,
-        written,
+        write_outcome_files,
     )
 
     assert decided(done.outcome) == {"call_1": False}
@@ -140,7 +140,7 @@ def test_only_the_refused_file_is_taken_back(tmp_path: Path) -> None:
     session = Session().say("go").work("Bash", lines(200)).work("Bash", lines(201))
     outcome = run(session, tmp_path)
 
-    kept = kept_inline(outcome, {outcome.writes[0].path})
+    kept = keep_inline(outcome, {outcome.writes[0].path})
 
     assert decided(kept) == {"call_1": False, "call_2": True}
     assert len(kept.writes) == 1

@@ -19,7 +19,7 @@ import reverie
 from reverie import Hit, Memory, Settings, Topic
 from reverie.errors import Overloaded, Refused, UserMistake
 from reverie.memory.topics.anchors import AnchorState, FileAnchor
-from reverie.memory.topics.draft import drafted
+from reverie.memory.topics.draft import draft_topic
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import MemoryType, Source
 from reverie.models.ports import Event, Request, TextDelta
@@ -151,7 +151,7 @@ def test_an_update_keeps_situations_and_anchors_that_a_person_gave(memory: Memor
     assert memory.root is not None
     for name in ("own.py", "named.py", "new.py"):
         (memory.root / name).write_text("x\n", encoding="utf-8")
-    rule = drafted("Rule", "Tests run first", "feedback", "As named.py does.", trust="said")
+    rule = draft_topic("Rule", "Tests run first", "feedback", "As named.py does.", trust="said")
     rule = replace(rule, anchors=(FileAnchor("own.py"), FileAnchor("named.py")), when=When(files=("*.foo",)))
     memory.keep(rule)
     changed = replace(rule, body="As new.py does, before a commit.", when=None, anchors=())

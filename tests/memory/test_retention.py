@@ -11,7 +11,7 @@ from reverie.files import locked
 from reverie.memory.retention import (
     RetentionRules,
     SessionFile,
-    expired,
+    find_expired,
     list_session_files,
     remove_expired,
     sweep_sessions,
@@ -40,7 +40,7 @@ _files = st.lists(
 @given(_files, st.integers(0, 5000))
 def test_what_stays_obeys_the_rules_and_cited_sessions_stay(files: list[SessionFile], total: int) -> None:
     rules = RetentionRules(transcript_days=50, spill_days=30, spill_total_bytes=total)
-    gone = set(expired(files, rules, now=NOW, keep={"a"}))
+    gone = set(find_expired(files, rules, now=NOW, keep={"a"}))
     assert not {file for file in gone if file.session == "a"}
     stays = [file for file in files if file not in gone and file.session != "a"]
     used = {file.session: max(one.modified for one in files if one.session == file.session) for file in files}
@@ -49,7 +49,7 @@ def test_what_stays_obeys_the_rules_and_cited_sessions_stay(files: list[SessionF
     spills = [file for file in stays if file.kind == "spill"]
     assert all(NOW - used[file.session] <= timedelta(days=30) for file in spills)
     assert sum(file.size_bytes for file in spills) <= total
-    assert set(expired(files, RetentionRules(None, None, None), now=NOW)) == set()
+    assert set(find_expired(files, RetentionRules(None, None, None), now=NOW)) == set()
 
 
 @requirement("store:retention:rules")
@@ -69,7 +69,7 @@ def test_expired_files_are_removed_with_the_folders_they_leave_empty(tmp_path: P
         ("spill", "old"),
         ("transcript", "new"),
     }
-    gone = expired(found, RetentionRules(transcript_days=None), now=NOW)
+    gone = find_expired(found, RetentionRules(transcript_days=None), now=NOW)
     assert remove_expired(gone) == (spills / "t1.txt",)
     assert remove_expired(gone) == ()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "new.jsonl", "old.jsonl"]

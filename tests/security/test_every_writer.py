@@ -29,7 +29,7 @@ from reverie.memory.store import timeline
 from reverie.memory.store.change import Change
 from reverie.memory.store.topic_store import Store
 from reverie.memory.store.writer import Writer
-from reverie.memory.topics.draft import drafted
+from reverie.memory.topics.draft import draft_topic
 from reverie.memory.topics.topic import MemoryType, Source, Topic, render_topic
 from reverie.messages.blocks import Json
 from reverie.messages.entries import UserEntry
@@ -103,7 +103,7 @@ def topic_text(text: str) -> str:
 
 
 async def by_hand(world: World, text: str) -> object:
-    return world.memory.keep(drafted("Mine", "My own words", "feedback", text, trust="said"))
+    return world.memory.keep(draft_topic("Mine", "My own words", "feedback", text, trust="said"))
 
 
 async def by_prompt(world: World, text: str) -> object:
@@ -111,16 +111,16 @@ async def by_prompt(world: World, text: str) -> object:
 
 
 async def by_description(world: World, text: str) -> object:
-    return world.memory.keep(drafted("Mine", text, "feedback", "", trust="said"))
+    return world.memory.keep(draft_topic("Mine", text, "feedback", "", trust="said"))
 
 
 async def by_reason(world: World, text: str) -> object:
-    return world.memory.keep(drafted("Mine", "Words", "feedback", "", trust="said"), reason=text)
+    return world.memory.keep(draft_topic("Mine", "Words", "feedback", "", trust="said"), reason=text)
 
 
 async def by_quote(world: World, text: str) -> object:
     source = Source("s", "m", text)
-    return world.memory.keep(drafted("Mine", "Words", "feedback", "", trust="said", source=source))
+    return world.memory.keep(draft_topic("Mine", "Words", "feedback", "", trust="said", source=source))
 
 
 async def by_save_tool(world: World, text: str) -> object:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from reverie.apps.plain import revealed, unsteered, unsteered_streams
+from reverie.apps.plain import escape_control_characters, sanitised_streams, strip_control_characters
 from reverie.apps.tui.question import picture
 from reverie.messages.blocks import Json
 from reverie.models.ports import TextDelta
@@ -33,8 +33,8 @@ def is_plain(text: str) -> bool:
 
 @requirement("security:terminal:unsteered")
 def test_lines_and_tabs_stay_and_what_hides_can_be_shown() -> None:
-    assert unsteered("a\tb\n\x1b[1mc\r\n") == "a\tb\n[1mc\n"
-    assert revealed("rm \u202e x\x1b") == "rm \\u202e x\\x1b"
+    assert strip_control_characters("a\tb\n\x1b[1mc\r\n") == "a\tb\n[1mc\n"
+    assert escape_control_characters("rm \u202e x\x1b") == "rm \\u202e x\\x1b"
 
 
 @requirement("security:terminal:unsteered")
@@ -91,7 +91,7 @@ def test_no_command_prints_what_steers_a_terminal(made: Trap, victim: Terminal, 
 
 @requirement("security:terminal:unsteered")
 def test_colours_and_lines_of_progress_stay(capfd: pytest.CaptureFixture[str]) -> None:
-    with unsteered_streams():
+    with sanitised_streams():
         print("\x1b[1;31mred\x1b[0m a\rb \x1b[2K\x1b]0;t\x07", flush=True)
         sys.stderr.write("\rfile 3 of 9\r\x1b[K")
     print("\x1b[2K")

@@ -12,7 +12,7 @@ import pytest
 from reverie.errors import Error
 from reverie.memory.memory import Memory
 from reverie.memory.store.repack import pack
-from reverie.memory.topics.draft import drafted
+from reverie.memory.topics.draft import draft_topic
 from reverie.settings import Settings
 from tests.requirements import requirement
 
@@ -21,7 +21,7 @@ from tests.requirements import requirement
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with Memory(tmp_path / "memory", settings=Settings()) as opened:
         for number in range(3):
-            opened.keep(drafted(f"Topic {number}", f"About {number}", "project", f"Text {number}.", trust="said"))
+            opened.keep(draft_topic(f"Topic {number}", f"About {number}", "project", f"Text {number}.", trust="said"))
         yield opened
 
 
@@ -120,7 +120,7 @@ def test_nothing_that_a_memory_configures_is_run(memory: Memory, tmp_path: Path)
             lambda: again.undo(again.log()[0].commit),
             lambda: again.export(tmp_path / "copy.zip"),
             lambda: again.import_from(tmp_path / "copy.zip"),
-            lambda: again.keep(drafted("New", "Words", "project", "Text.", trust="said")),
+            lambda: again.keep(draft_topic("New", "Words", "project", "Text.", trust="said")),
             again.problems,
             lambda: pack(again.store.history),
             lambda: again.erase("Topic 0"),
@@ -171,7 +171,7 @@ def test_a_damaged_reference_is_found_again_and_told(memory: Memory, damage: str
     with reopened(memory) as again:
         (problem,) = [each for each in again.problems() if each.kind == "history"]
         assert problem.is_fixable
-        again.keep(drafted("New", "Words", "project", "Text.", trust="said"))
+        again.keep(draft_topic("New", "Words", "project", "Text.", trust="said"))
         assert [commit.commit for commit in again.log()][1:] == before
         assert any(before[0][:8] in caution for caution in again.cautions())
         assert not [each for each in again.problems() if each.kind == "history"]
@@ -196,5 +196,5 @@ def test_a_directory_in_the_place_of_a_packed_reference_is_set_aside(memory: Mem
     (memory.directory / ".git" / "refs" / "heads" / "main").mkdir()
     before = len(memory.log())
     with reopened(memory) as again:
-        again.keep(drafted("New", "Words", "project", "Text.", trust="said"))
+        again.keep(draft_topic("New", "Words", "project", "Text.", trust="said"))
         assert len(again.log()) == before + 1

@@ -149,7 +149,7 @@ def _topics(at: Home) -> tuple[list[str], list[str]]:
     setup = at.setup()
     with Memory.at(setup.places, setup.settings, setup.directory) as memory:
         memory.store.sync()
-        damaged = [f"damaged: {each}" for each in memory.store.damaged()]
+        damaged = [f"damaged: {each}" for each in memory.store.find_damaged()]
         foreign = [topic.name for topic in memory.topics() if _subject(topic) is None]
         index = memory.directory / "MEMORY.md"
         listed = index.read_text(encoding="utf-8") if index.exists() else ""

@@ -26,7 +26,7 @@ async def test_every_run_brings_the_one_task_up_to_date(tmp_path: Path) -> None:
         async with made.run():
             assert made.is_running
             assert [task.state for task in list_tasks(tmp_path, now=NOW)] == ["running"]
-            made.said(f"run {number}", cost)
+            made.log_line(f"run {number}", cost)
     (task,) = list_tasks(tmp_path, now=NOW)
     assert (task.state, task.cost_usd, task.log) == ("completed", 0.03, ("run 1", "run 2"))
     assert made.row == (("notes-1f2e3d4c", "notes, completed, $0.0300: run 2"),)

@@ -197,7 +197,7 @@ async def test_memories_are_read_beside_the_event_loop(tmp_path: Path) -> None:
             await at_rest(session)
 
         assert asked["_keeper"]
-        assert threading.get_ident() not in asked["_keeper"] | asked["_words"] | asked["_said"]
+        assert threading.get_ident() not in asked["_keeper"] | asked["_words"] | asked["_list_user_messages"]
 
 
 @requirement("extracting:session:cursor")

@@ -12,7 +12,7 @@ from reverie.errors import UserMistake
 from reverie.files.trust import TrustKind, write_answers
 from reverie.models import from_settings
 from reverie.models.profiles import profile
-from reverie.session.wiring import Agreed, agreed
+from reverie.session.wiring import Agreed, apply_trust
 from reverie.settings.load import Configuration, SettingsFlags, load
 from reverie.settings.process import places
 from tests.requirements import requirement
@@ -100,7 +100,7 @@ def _load(tmp_path: Path, *, trusted: bool | None = None) -> Configuration:
 
 
 def _agreed(tmp_path: Path) -> Agreed:
-    return agreed(_load(tmp_path), lambda: _load(tmp_path, trusted=True))
+    return apply_trust(_load(tmp_path), lambda: _load(tmp_path, trusted=True))
 
 
 @requirement("extensions:trust:waiting", "extensions:trust:answers")
@@ -142,5 +142,5 @@ def test_a_project_that_brings_nothing_is_read_once(tmp_path: Path) -> None:
     def never() -> Configuration:
         raise AssertionError("read twice")
 
-    found = agreed(_load(tmp_path), never)
+    found = apply_trust(_load(tmp_path), never)
     assert found.parts == ()

@@ -14,7 +14,7 @@ def short_count(number: int | None) -> str:
     return f"{number / 1_000_000:.1f}M"
 
 
-def counted(number: int, noun: str, nouns: str = "") -> str:
+def format_count(number: int, noun: str, nouns: str = "") -> str:
     """A number with what it counts: 1 file, 3 files."""
     return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
 

@@ -22,7 +22,7 @@ def list_models(configuration: Configuration) -> list[tuple[str, str]]:
 
     url = configuration.settings.model.openai_base_url
     prefix = "openai" if url else "ollama"
-    served = [(f"{prefix}/{name}", f"served at {url or OLLAMA_URL}") for name in _names_served(url or OLLAMA_URL)]
+    served = [(f"{prefix}/{name}", f"served at {url or OLLAMA_URL}") for name in _fetch_model_names(url or OLLAMA_URL)]
     offline = ("offline", "no model: memories can be searched and saved, prompts are not answered")
     listed = [*_own_profiles(configuration), *served, *_claude_models(configuration), offline]
     return [(name, facts) for number, (name, facts) in enumerate(listed) if name not in dict(listed[:number])]
@@ -47,7 +47,7 @@ def _claude_models(configuration: Configuration) -> Iterator[tuple[str, str]]:
         yield profile.family, f"{short_count(profile.window_tokens)} tokens{prices}{need}"
 
 
-def _names_served(url: str) -> list[str]:
+def _fetch_model_names(url: str) -> list[str]:
     """What an OpenAI-compatible server says it has; nothing where none answers."""
     if not url.startswith(("http://", "https://")):
         return []

@@ -15,23 +15,23 @@ _OURS = re.compile(r"(\A\r|\x1b\[[0-9;]*m|\r(?:\x1b\[K)?\Z)|" + _STEERS.pattern)
 """The same beside what this program writes itself: colours, and a line of progress that is written over."""
 
 
-def unsteered(text: str) -> str:
+def strip_control_characters(text: str) -> str:
     """The text without what would move the cursor, name the window, fill the clipboard or reorder words."""
     return _STEERS.sub("", text)
 
 
-def revealed(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """The same with such characters spelled out, so that nothing hides in what a person is asked to allow."""
     return _STEERS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def escaped(document: str) -> str:
+def escape_json(document: str) -> str:
     """A JSON document with such characters as escapes, which mean the same."""
     return _STEERS.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 
 @contextmanager
-def unsteered_streams() -> Iterator[None]:
+def sanitised_streams() -> Iterator[None]:
     """For a while nothing that is printed steers the terminal, wherever it was read and whoever prints it."""
     before = sys.stdout, sys.stderr
     for stream in before:

@@ -103,7 +103,7 @@ def fingerprint(body: Mapping[str, Any]) -> Fingerprint:
 
 def predict(before: Fingerprint, after: Fingerprint, announced: Iterable[str] = ()) -> Break | None:
     """The break between two requests that follow each other, or None when the later extends the earlier."""
-    shared = _shared(before.pieces, after.pieces)
+    shared = _count_shared_pieces(before.pieces, after.pieces)
     if shared == len(before.pieces):
         return None
     lost = sum(piece.size for piece in before.pieces[shared:])
@@ -148,7 +148,7 @@ def detect(expected_tokens: int, usage: Usage, limits: CacheSettings) -> int | N
     return None
 
 
-def promised_tokens(previous: Usage, predicted: Break | None) -> int:
+def predict_cached_tokens(previous: Usage, predicted: Break | None) -> int:
     """How much of the last request the next one should read: all that was read or written, less what we moved."""
     kept = previous.cache_read_tokens + previous.cache_write_tokens
     if predicted is not None and predicted.cause in (Cause.MODEL, Cause.TOOLS):
@@ -192,7 +192,7 @@ def is_expired(gap: timedelta, ttl: str) -> bool:
     return gap >= LIFETIMES.get(ttl, LIFETIMES["5m"])
 
 
-def _shared(before: Sequence[RequestPiece], after: Sequence[RequestPiece]) -> int:
+def _count_shared_pieces(before: Sequence[RequestPiece], after: Sequence[RequestPiece]) -> int:
     for number, (one, other) in enumerate(zip(before, after, strict=False)):
         if one.digest != other.digest:
             return number
@@ -212,12 +212,12 @@ def _cause(changed: RequestPiece, position: int, pieces: Sequence[RequestPiece])
 
 
 def _piece(level: str, value: Mapping[str, Any], label: str, role: str = "") -> RequestPiece:
-    data = encode_json(_unmarked(value))
+    data = encode_json(_strip_cache_control(value))
     digest = hashlib.blake2b(data, digest_size=16, key=f"{level}:{role}".encode()).digest()
     return RequestPiece(level, digest, len(data), label)
 
 
-def _unmarked(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _strip_cache_control(value: Mapping[str, Any]) -> Mapping[str, Any]:
     if "cache_control" not in value:
         return value
     return {key: part for key, part in value.items() if key != "cache_control"}

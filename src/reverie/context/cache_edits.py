@@ -33,7 +33,7 @@ def count_cache_edits(messages: Iterable[Message]) -> int:
 
 def find_deleted(items: Sequence[Item]) -> set[str]:
     """Tool calls whose results the provider was asked to delete inside its cache."""
-    return {name for item in items if is_cache_edit(item) for name in _deleted(item)}
+    return {name for item in items if is_cache_edit(item) for name in _list_deleted_references(item)}
 
 
 def empty_deleted(view: View, cleared_text: str) -> View:
@@ -41,7 +41,7 @@ def empty_deleted(view: View, cleared_text: str) -> View:
     asked = find_deleted(view.items)
     if not asked:
         return view
-    items = [_emptied(item, asked, cleared_text) for item in view.items if not is_cache_edit(item)]
+    items = [_empty_results(item, asked, cleared_text) for item in view.items if not is_cache_edit(item)]
     return view.with_items(items)
 
 
@@ -54,7 +54,7 @@ def drop_invalid_edits(view: View) -> View:
     for item in view.items:
         left.update(result.tool_use_id for result in item.message.tool_results)
         if is_cache_edit(item):
-            asked = _deleted(item)
+            asked = _list_deleted_references(item)
             valid = [name for name in dict.fromkeys(asked) if name in left]
             left.difference_update(valid)
             if not valid:
@@ -65,7 +65,7 @@ def drop_invalid_edits(view: View) -> View:
     return view if items == list(view.items) else view.with_items(items)
 
 
-def _deleted(item: Item) -> list[str]:
+def _list_deleted_references(item: Item) -> list[str]:
     return [
         str(edit.get("cache_reference"))
         for block in item.message.content
@@ -79,7 +79,7 @@ def _edits(block: Opaque) -> list[JsonObject]:
     return [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
 
 
-def _emptied(item: Item, asked: set[str], cleared_text: str) -> Item:
+def _empty_results(item: Item, asked: set[str], cleared_text: str) -> Item:
     if item.kind is not ItemKind.RESULT:
         return item
     content = tuple(

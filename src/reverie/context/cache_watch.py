@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from reverie.context.cache_breaks import Break, Cause, detect, is_expired, price, promised_tokens
+from reverie.context.cache_breaks import Break, Cause, detect, is_expired, predict_cached_tokens, price
 from reverie.messages.blocks import CompactionBlock, JsonObject, Opaque
 from reverie.messages.message import Usage
 from reverie.models.ports import Request
@@ -57,7 +57,7 @@ class CacheWatch:
         """A break that the usage shows, with its cause: what moved, or the time that passed."""
         if self._usage is None:
             return None
-        promised = promised_tokens(self._usage, predicted)
+        promised = predict_cached_tokens(self._usage, predicted)
         if predicted is not None:
             rest = self._read.get(predicted.kept_bytes)
             promised = round(promised * SURE_OF_THE_REST) if rest is None else rest

@@ -155,7 +155,7 @@ def read_message(given: AnyMessage, number: int = 0) -> Message:
         return given
     try:
         role, content = given["role"] if isinstance(given, Mapping) else given.role, _content(given)
-        parts = content if isinstance(content, str) else [_plain_block(block) for block in _listed(content)]
+        parts = content if isinstance(content, str) else [_plain_block(block) for block in _to_iterable(content)]
         return message_from_wire({"role": role, "content": parts})
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise UserMistake(
@@ -165,7 +165,7 @@ def read_message(given: AnyMessage, number: int = 0) -> Message:
 
 
 def _tool(given: AnyTool) -> ToolSpec:
-    return given if isinstance(given, ToolSpec) else tool_from_wire(_unmarked(to_plain(given)))
+    return given if isinstance(given, ToolSpec) else tool_from_wire(_strip_cache_control(to_plain(given)))
 
 
 def _content(given: AnyMessage) -> object:
@@ -176,7 +176,7 @@ def _parts(content: object) -> int:
     return len(content) if isinstance(content, list | tuple) else 0
 
 
-def _listed(content: Any) -> Iterable[Any]:
+def _to_iterable(content: Any) -> Iterable[Any]:
     return (content,) if isinstance(content, Mapping) or hasattr(content, "model_dump") else content
 
 
@@ -184,13 +184,13 @@ def _plain_block(block: Any) -> Any:
     # Nearly all blocks of a long conversation are these, and hold nothing that would have to be turned into JSON.
     if type(block) is dict and block.get("type") in ("text", "tool_use") and "cache_control" not in block:
         return block
-    wire = block if isinstance(block, str) else _unmarked(to_plain(block))
+    wire = block if isinstance(block, str) else _strip_cache_control(to_plain(block))
     if isinstance(wire, dict) and isinstance(wire.get("content"), list):
-        wire["content"] = [_unmarked(part) if isinstance(part, dict) else part for part in wire["content"]]
+        wire["content"] = [_strip_cache_control(part) if isinstance(part, dict) else part for part in wire["content"]]
     return wire
 
 
-def _unmarked(wire: dict[str, Any]) -> dict[str, Any]:
+def _strip_cache_control(wire: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in wire.items() if key != "cache_control"}
 
 

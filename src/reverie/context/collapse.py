@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from reverie.context import digest
-from reverie.context.cut import shortened
+from reverie.context.cut import shorten_text
 from reverie.context.facts import gather
 from reverie.context.prompt import fill, read_prompt
 from reverie.context.snip import may_go, old_rounds
@@ -63,7 +63,7 @@ def collapse_stage(settings: CollapseSettings, queue: Sequence[Queued] = (), *, 
     return stage
 
 
-def queued(entries: Iterable[Entry]) -> tuple[Queued, ...]:
+def find_queued(entries: Iterable[Entry]) -> tuple[Queued, ...]:
     """What is staged and not yet committed after these entries of a chain; a boundary empties the queue."""
     waiting: dict[str, Queued] = {}
     for entry in entries:
@@ -131,19 +131,19 @@ def collapse(
     outcome = NOTHING
     for span in _spans(view, scene, settings, queue, pinned):
 
-        def embedded(span: list[Item] = span) -> str:
+        def digest_span(span: list[Item] = span) -> str:
             return _by_structure(span, scene, settings)
 
         reply = yield Ask(
             "collapse",
             fill(read_prompt("span"), {"limit": f"{settings.summary_tokens:,}"}),
-            embedded,
+            digest_span,
             # A conversation begins with the user, and most spans with a reply.
             context=(user(_BEGINS), *(without_media(item.message) for item in span)),
             max_tokens=settings.summary_tokens,
             embedded_on_failure=True,
         )
-        outcome += _commit(span, reply.text.strip() or embedded(), scene, settings)
+        outcome += _commit(span, reply.text.strip() or digest_span(), scene, settings)
     return outcome
 
 
@@ -175,7 +175,7 @@ def _commit(span: Sequence[Item], text: str, scene: StageContext, settings: Coll
     first, last = span[0].uuid, span[-1].uuid
     again = f"; read them again from {first} to {last}" if scene.rereads else ""
     head = f"[{len(span)} older messages are folded here{again}.]\n"
-    summary = head + shortened(text, settings.summary_tokens, scene.weigh_text, "the rest is in these messages")
+    summary = head + shorten_text(text, settings.summary_tokens, scene.weigh_text, "the rest is in these messages")
     freed = sum(map(scene.weigh, span)) - scene.weigh_text(summary)
     if freed <= 0:
         return NOTHING

@@ -128,7 +128,7 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, was_re
         case.weight(items) - case.weight(kept),
         lambda: _by_structure(case, must, kept, limit),
         scope,
-        _asked(case, instructions),
+        _join_instructions(case, instructions),
     )
     # A summary of a few words is not worth asking for: the model would answer with a sentence about nothing.
     asks = limit >= LEAST_SUMMARY_TOKENS
@@ -177,7 +177,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[StageOutcome]:
         _scope("Only what follows from this message on is replaced; what comes before it stays", gone[0])
         if gone
         else "",
-        _asked(case, instructions),
+        _join_instructions(case, instructions),
     )
     if not gone:
         return NOTHING
@@ -213,7 +213,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[StageOutcome]:
     return StageOutcome((entry, mark), reductions=(Reduction(PARTIAL, freed, len(gone), written.by),))
 
 
-def unanswered_from(items: Sequence[Item]) -> int:
+def find_first_unanswered(items: Sequence[Item]) -> int:
     """Where the part begins that the model has not answered: its newest calls with their results, or whatever came
     after its last words.
     """
@@ -226,7 +226,7 @@ def unanswered_from(items: Sequence[Item]) -> int:
 
 def _tail_start(items: Sequence[Item], case: Case, most_tokens: int) -> int:
     """Where the part begins that stays: the newest rounds that fit, and in any case what nobody has answered."""
-    waiting = unanswered_from(items)
+    waiting = find_first_unanswered(items)
     solid = max((n + 1 for n in range(waiting) if items[n].kind in (ItemKind.SUMMARY, ItemKind.FOLD)), default=0)
     keeps = {item.uuid for item in keepable(case, items)}
     start = len(items)
@@ -249,7 +249,7 @@ def _place(items: Sequence[Item], pivot: str) -> int:
     raise UserMistake(f"no message in the context has the id {pivot!r}; your most recent messages: {named or 'none'}")
 
 
-def _asked(case: Case, instructions: str) -> str:
+def _join_instructions(case: Case, instructions: str) -> str:
     """What the project's files and the user ask of the summary."""
     return "\n\n".join(filter(None, (case.around.instructions, instructions)))
 

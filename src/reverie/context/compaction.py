@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from reverie.context.collapse import collapse, queued
+from reverie.context.collapse import collapse, find_queued
 from reverie.context.compact import Direction, OneSide
 from reverie.context.conversation import Aside, Conversation
 from reverie.context.gate import Breaker, Compact, Veto, breaker, gate
-from reverie.context.pipeline import answered, compact_now, failed, written
+from reverie.context.pipeline import compact_now, mark_failed, run_embedded_flow, write_outcome_files
 from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.reactive import Attempts, SendAgain, rescue
 from reverie.context.receipt import receipts
 from reverie.context.replacement import Case
 from reverie.context.restore import NO_SURROUNDINGS, RestoreContext
 from reverie.context.session_notes import NotesFile
-from reverie.context.spans import chain, pinned
+from reverie.context.spans import chain, list_pinned
 from reverie.context.stage import NOTHING, StageContext, StageOutcome
 from reverie.context.summarise import EMBEDDED
 from reverie.errors import ContextTooLong, Unavailable
@@ -150,11 +150,11 @@ class Compactor:
         before = tuple(chain(self.log.entries, self.log.leaf))
         aside = self.log.aside()
         flow = collapse(
-            self.preparer.sent_view(self.log),
+            self.preparer.adapt_view(self.log),
             replace(scene, envelope=aside.envelope),
             settings,
-            queued(before),
-            pinned=pinned(before),
+            find_queued(before),
+            pinned=list_pinned(before),
         )
         try:
             outcome = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
@@ -175,7 +175,7 @@ class Compactor:
         try:
             answer = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
         except Unavailable:
-            answer = await asyncio.to_thread(answered, rescue(case, settings, problem, attempts))
+            answer = await asyncio.to_thread(run_embedded_flow, rescue(case, settings, problem, attempts))
         if not isinstance(answer, SendAgain):
             return None
         await self._append("auto", answer.outcome, aside)
@@ -206,18 +206,18 @@ class Compactor:
         flow = compact_now(case, settings, notes, instructions=instructions, part=part, pays=pays)
         try:
             if model is None:
-                outcome = await asyncio.to_thread(answered, flow)
+                outcome = await asyncio.to_thread(run_embedded_flow, flow)
             else:
                 outcome = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
         except Unavailable as problem:
             self.listener.warn(f"the model wrote no summary ({problem}); using the built-in summary")
             again = compact_now(case, settings, notes, instructions=instructions, part=part)
-            outcome = await asyncio.to_thread(answered, again)
+            outcome = await asyncio.to_thread(run_embedded_flow, again)
         if not outcome.entries and trigger == "auto":
-            outcome = failed(case.scene, "nothing could be gained")
+            outcome = mark_failed(case.scene, "nothing could be gained")
         elif trigger == "auto" and pays and all(made.written_by == EMBEDDED for made in receipts(outcome.entries)):
             # The model was asked in vain; after a few times it is not asked any more.
-            outcome += failed(case.scene, "the model wrote no summary")
+            outcome += mark_failed(case.scene, "the model wrote no summary")
         await self._append(trigger, outcome, aside)
         return outcome if outcome.reductions else NOTHING
 
@@ -232,17 +232,17 @@ class Compactor:
         elif isinstance(gate(scene.budget, settings, Breaker()), Compact) or (
             scene.budget.is_blocked and settings.compaction.rescues
         ):
-            outcome = answered(compact_now(case, settings, pays=False))
+            outcome = run_embedded_flow(compact_now(case, settings, pays=False))
         else:
             return NOTHING
-        outcome = written(outcome)
+        outcome = write_outcome_files(outcome)
         self.log.take(aside, outcome.entries)
         return outcome
 
     def _case(self, scene: StageContext, aside: Aside, trigger: str, around: RestoreContext) -> Case:
         """What a compaction looks at: the conversation as it is now, whatever is added to it meanwhile."""
         return Case(
-            self.preparer.sent_view(self.log),
+            self.preparer.adapt_view(self.log),
             tuple(self.log.entries),
             replace(scene, envelope=aside.envelope),
             self.preparer.settings.compaction,
@@ -252,7 +252,7 @@ class Compactor:
         )
 
     async def _append(self, trigger: str, outcome: StageOutcome, aside: Aside) -> None:
-        self.log.take(aside, (await asyncio.to_thread(written, outcome)).entries)
+        self.log.take(aside, (await asyncio.to_thread(write_outcome_files, outcome)).entries)
         if not outcome.reductions:
             return
         if any(isinstance(entry, BoundaryEntry) for entry in outcome.entries):

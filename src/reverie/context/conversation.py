@@ -26,7 +26,7 @@ from reverie.messages.fork import iso
 from reverie.messages.view import Projection, View
 
 
-def _kept_in_memory(_: Sequence[Entry]) -> None:
+def _write_nothing(_: Sequence[Entry]) -> None:
     return
 
 
@@ -56,7 +56,7 @@ class Conversation:
         now: Callable[[], datetime],
         new_id: Callable[[], str],
         entries: Sequence[Entry] = (),
-        write: Callable[[Sequence[Entry]], None] = _kept_in_memory,
+        write: Callable[[Sequence[Entry]], None] = _write_nothing,
         stamp: Callable[[Envelope], Envelope] = lambda envelope: envelope,
     ) -> None:
         """`write` puts entries on disk; `stamp` fills in what every envelope of this conversation says."""
@@ -130,10 +130,10 @@ class Conversation:
             loose = (one for one in self.entries if isinstance(one, SpillEntry) and one.envelope is None)
             self._projection.extend(loose).extend(linearize(self.entries, leaf))
 
-    def forked(
+    def fork(
         self,
         *,
-        write: Callable[[Sequence[Entry]], None] = _kept_in_memory,
+        write: Callable[[Sequence[Entry]], None] = _write_nothing,
         stamp: Callable[[Envelope], Envelope] = lambda envelope: envelope,
     ) -> Conversation:
         """A conversation that begins with this one, as a child agent has it; what it adds is its own."""

@@ -42,7 +42,7 @@ def head_and_tail(text: str, limit_tokens: int, weigh: Weigh, pointer: str) -> s
     return f"{begin}{gap}{end}".strip("\n")
 
 
-def shortened(text: str, limit_tokens: int, weigh: Weigh, pointer: str) -> str:
+def shorten_text(text: str, limit_tokens: int, weigh: Weigh, pointer: str) -> str:
     """The beginning of a text and a line that says what is missing."""
     if fits(text, limit_tokens, weigh):
         return text
@@ -50,7 +50,7 @@ def shortened(text: str, limit_tokens: int, weigh: Weigh, pointer: str) -> str:
     return head(text, max(0, limit_tokens - weigh(notice)), weigh) + notice
 
 
-def unfenced(text: str) -> str:
+def escape_quoted_text(text: str) -> str:
     """Text from a tool or a file, which must not end the block in which the model is told that it is only quoted."""
     return escape_reminder_tags(text)
 

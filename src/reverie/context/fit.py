@@ -56,7 +56,7 @@ def fit(case: Case) -> StageOutcome:
     for part in sorted(_parts(case), key=lambda part: part.rank):
         if freed >= over:
             break
-        outcome = _shortened(case, part, over - freed)
+        outcome = _shorten_part(case, part, over - freed)
         freed += sum(one.freed_tokens for one in outcome.reductions)
         done += outcome
     if not freed:
@@ -78,7 +78,7 @@ def _parts(case: Case) -> Iterator[_Part]:
             yield _Part(item, without_media(item.message).text, case.scene.weigh(item))
 
 
-def _shortened(case: Case, part: _Part, over_tokens: int) -> StageOutcome:
+def _shorten_part(case: Case, part: _Part, over_tokens: int) -> StageOutcome:
     """A part in as many tokens as may stay of it; nothing when that is no less."""
     weigh, effective = case.scene.weigh_text, case.scene.budget.effective_tokens
     share = _SHARE_ALONE if case.spill_path is None or part.result is None else _SHARE_WITH_FILE

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from reverie.context.replacement import Case, build, keepable, seal
-from reverie.context.session_notes import NotesFile, cursor, shortened_notes
+from reverie.context.session_notes import NotesFile, cursor, shorten_notes
 from reverie.context.spans import chain
 from reverie.context.stage import StageOutcome
 from reverie.context.summarise import WrittenSummary
@@ -68,7 +68,7 @@ def compact_by_notes(case: Case, settings: Settings, file: NotesFile) -> Result:
         return Declined(NotesRefusal.FAILED, f"{type(problem).__name__}: {problem}")
 
 
-def kept_from(items: Sequence[Item], uncovered: int, case: Case) -> int:
+def find_kept_start(items: Sequence[Item], uncovered: int, case: Case) -> int:
     """Where the kept tail begins: what the notes do not cover, and older rounds until the tail is worth keeping."""
     effective = case.scene.budget.effective_tokens
     least = min(case.settings.keep_min_tokens, int(effective * KEEP_MIN_FRACTION))
@@ -90,14 +90,14 @@ def kept_from(items: Sequence[Item], uncovered: int, case: Case) -> int:
 
 def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
     items = case.view.items
-    uncovered = _first_uncovered(case)
+    uncovered = _find_first_uncovered(case)
     if uncovered is None:
         return Declined(NotesRefusal.NO_CURSOR)
-    start = kept_from(items, uncovered, case)
+    start = find_kept_start(items, uncovered, case)
     kept = keepable(case, items[start:])
     budget = case.scene.budget
     limit = min(settings.notes.total_tokens, int(budget.effective_tokens * NOTES_FRACTION))
-    notes = shortened_notes(file.text, settings.notes, case.scene.weigh_text, total_tokens=limit, path=file.path)
+    notes = shorten_notes(file.text, settings.notes, case.scene.weigh_text, total_tokens=limit, path=file.path)
     folds = [item.message.text for item in items[start:] if item.kind is ItemKind.FOLD]
     summary = "\n\n".join([f"Notes on the session so far, kept in {file.path}:", notes, *folds])
     skills = (skill.name for skill in case.around.skills)
@@ -111,7 +111,7 @@ def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
     return seal(case, made)
 
 
-def _first_uncovered(case: Case) -> int | None:
+def _find_first_uncovered(case: Case) -> int | None:
     """The number of the first item that the notes do not cover; None when that is unknown."""
     entries = chain(case.entries, case.view.leaf)
     state = cursor(entries)

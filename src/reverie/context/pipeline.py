@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from reverie.context.collapse import Queued, collapse_stage, queued
+from reverie.context.collapse import Queued, collapse_stage, find_queued
 from reverie.context.compact import OneSide, compact, compact_part
 from reverie.context.fit import fit
 from reverie.context.gate import FAILED
@@ -22,8 +22,8 @@ from reverie.context.receipt import receipts
 from reverie.context.replacement import Case
 from reverie.context.session_notes import NotesFile
 from reverie.context.snip import snip
-from reverie.context.spans import pinned as find_pinned
-from reverie.context.spill import kept_inline, spill
+from reverie.context.spans import list_pinned
+from reverie.context.spill import keep_inline, spill
 from reverie.context.stage import NOTHING, Stage, StageContext, StageOutcome
 from reverie.errors import Error
 from reverie.files import write_atomic
@@ -77,7 +77,7 @@ def stages_for(
     entries: Sequence[Entry], settings: Settings, *, spill_path: Callable[[str], Path] | None, edits_cache: bool
 ) -> tuple[Stage, ...]:
     """The stages for a conversation, with its pinned messages and what waits to be folded."""
-    queue = queued(entries) if settings.collapse.enabled else ()
+    queue = find_queued(entries) if settings.collapse.enabled else ()
     pins = _PinnedMessages(entries)
     return stages(settings, spill_path=spill_path, edits_cache=edits_cache, pinned=pins, queue=queue)
 
@@ -91,7 +91,7 @@ class _PinnedMessages(Collection[str]):
 
     def _ids(self) -> tuple[str, ...]:
         if self._known is None:
-            self._known = find_pinned(self._entries)
+            self._known = list_pinned(self._entries)
         return self._known
 
     def __contains__(self, uuid: object) -> bool:
@@ -114,7 +114,7 @@ def prepare(
     """Run the stages before a request and feed what they want into the projection.
 
     `measure` counts a view again after something was taken out. `write` carries out the file writes of an outcome and
-    returns it as far as that worked; see `written`.
+    returns it as far as that worked; see `write_outcome_files`.
     """
     done = NOTHING
     failures: list[Failure] = []
@@ -140,7 +140,7 @@ def apply(projection: Projection, outcome: StageOutcome) -> View:
     return projection.extend(outcome.entries).view()
 
 
-def written(outcome: StageOutcome) -> StageOutcome:
+def write_outcome_files(outcome: StageOutcome) -> StageOutcome:
     """Write the files of an outcome; what the disk refuses stays in the conversation instead."""
     failed: set[Path] = set()
     for one in outcome.writes:
@@ -148,7 +148,7 @@ def written(outcome: StageOutcome) -> StageOutcome:
             write_atomic(one.path, one.content)
         except Error:
             failed.add(one.path)
-    return kept_inline(outcome, failed) if failed else outcome
+    return keep_inline(outcome, failed) if failed else outcome
 
 
 def compact_now(
@@ -172,7 +172,7 @@ def compact_now(
         return NOTHING
     reason = "no compaction made the conversation smaller"
     try:
-        case = case.as_counted()
+        case = case.shrink_to_count()
         is_whole = part is None and not instructions
         outcome = _by_notes(case, settings, notes) if notes is not None and is_whole else NOTHING
         if not outcome.entries:
@@ -181,15 +181,15 @@ def compact_now(
                 if part is None
                 else compact_part(case, part, instructions=instructions)
             )
-            outcome = (yield from flow) if pays else answered(flow)
-        outcome = _fitted(case, outcome)
+            outcome = (yield from flow) if pays else run_embedded_flow(flow)
+        outcome = _fit_outcome(case, outcome)
     except BREAKAGES as problem:
         if case.trigger != "auto":
             raise
         outcome, reason = NOTHING, f"{type(problem).__name__}: {problem}"
     if outcome.entries or case.trigger != "auto":
         return outcome
-    return failed(case.scene, reason)
+    return mark_failed(case.scene, reason)
 
 
 def _by_notes(case: Case, settings: Settings, notes: NotesFile) -> StageOutcome:
@@ -197,7 +197,7 @@ def _by_notes(case: Case, settings: Settings, notes: NotesFile) -> StageOutcome:
     return NOTHING if isinstance(made, Declined) else made
 
 
-def _fitted(case: Case, outcome: StageOutcome) -> StageOutcome:
+def _fit_outcome(case: Case, outcome: StageOutcome) -> StageOutcome:
     """An outcome with what must still happen for the view to fit."""
     made = receipts(outcome.entries)
     if made and made[-1].post_tokens <= case.scene.budget.blocking_tokens:
@@ -206,12 +206,12 @@ def _fitted(case: Case, outcome: StageOutcome) -> StageOutcome:
     outcome += (shorter := fit(after))
     after = after.after(shorter)
     if after.tokens > after.scene.budget.blocking_tokens:
-        outcome += (last := answered(compact(after, keeps_unanswered=False)))
+        outcome += (last := run_embedded_flow(compact(after, keeps_unanswered=False)))
         outcome += fit(after.after(last))
     return outcome
 
 
-def failed(scene: StageContext, reason: str) -> StageOutcome:
+def mark_failed(scene: StageContext, reason: str) -> StageOutcome:
     """The mark of an automatic compaction that came to nothing."""
     return StageOutcome((MarkEntry(scene.envelope(), FAILED, {"reason": reason}),))
 
@@ -221,7 +221,7 @@ def failed(scene: StageContext, reason: str) -> StageOutcome:
 Result = TypeVar("Result")
 
 
-def answered(flow: Flow[Result]) -> Result:
+def run_embedded_flow(flow: Flow[Result]) -> Result:
     """Run a flow to its end on embedded answers alone."""
     try:
         ask = next(flow)

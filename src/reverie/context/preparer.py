@@ -17,9 +17,9 @@ from reverie.context.cache_breaks import Break, announcements, extends, fingerpr
 from reverie.context.cache_edits import drop_invalid_edits, empty_deleted
 from reverie.context.compact import too_large
 from reverie.context.conversation import Conversation
-from reverie.context.pipeline import prepare, stages_for, written
+from reverie.context.pipeline import prepare, stages_for, write_outcome_files
 from reverie.context.prefix import request_from
-from reverie.context.request_options import Option, cache_options, refused_options, with_options
+from reverie.context.request_options import Option, cache_options, find_refused_options, with_options
 from reverie.context.spans import RECALL_SPAN, Span, read_span
 from reverie.context.spill import READERS
 from reverie.context.stage import Reduction, StageContext, StageOutcome
@@ -135,7 +135,7 @@ class Preparer:
         self._last: Request | None = None
         self._sent_entries = 0
 
-    def retuned(self, model: str, facts: Profile, budget: WindowBudget, effort: str) -> Callable[[], None]:
+    def switch_model(self, model: str, facts: Profile, budget: WindowBudget, effort: str) -> Callable[[], None]:
         """Make requests for another model from now on; returns what goes back to the one before."""
         before = copy(self)
         self.model, self.facts, self.budget, self.effort = model, facts, budget, effort
@@ -198,21 +198,21 @@ class Preparer:
             if self.strategy.has_stages
             else ()
         )
-        done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), written)
+        done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), write_outcome_files)
         log.record(done.outcome.entries)
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
         return ReducedView(done.outcome, done.scene, start, failures)
 
     def add(self, log: Conversation, outcome: StageOutcome) -> None:
         """Append what a compaction asked for."""
-        log.append(*written(outcome).entries)
+        log.append(*write_outcome_files(outcome).entries)
 
     def _count(self, view: View, log: Conversation) -> int:
         if self._exact is not None and self._exact[0] is view:
             return self._exact[1]
-        return self._estimated(view, log).tokens
+        return self._estimate_tokens(view, log).tokens
 
-    def _estimated(self, view: View, log: Conversation) -> TokenCount:
+    def _estimate_tokens(self, view: View, log: Conversation) -> TokenCount:
         return count(
             view,
             self.facts,
@@ -228,14 +228,14 @@ class Preparer:
         """
         if self._exact is not None and self._exact[0] is log.view:
             return None
-        counted = self._estimated(log.view, log)
+        counted = self._estimate_tokens(log.view, log)
         doubt = round(counted.estimated_tokens * _DOUBT)
         if not self.budget.compact_at_tokens < counted.tokens <= self.budget.compact_at_tokens + doubt:
             return None
         reserve = self.budget.window_tokens - self.budget.effective_tokens
         return request_from(log.view, self.facts, model=self.model, max_tokens=reserve, cache=self.settings.cache)
 
-    def counted(self, log: Conversation, tokens: int) -> StageContext:
+    def record_exact_tokens(self, log: Conversation, tokens: int) -> StageContext:
         """Take over what the provider counted for the conversation as it stands."""
         self._exact = (log.view, tokens)
         return self.scene(log)
@@ -253,7 +253,7 @@ class Preparer:
         Raises `ContextTooLong`, naming the largest message, when it does not fit; nothing is lost.
         """
         scene, outcome = reduced.scene, reduced.outcome
-        view = self.sent_view(log)
+        view = self.adapt_view(log)
         limit = self.budget.window_tokens if self.settings.compaction.reactive_only else self.budget.blocking_tokens
         if scene.budget.used_tokens > limit and self.strategy.has_limit:
             self._estimate(view)
@@ -268,7 +268,7 @@ class Preparer:
         )
         if self._has_options:
             request = with_options(request, self.facts, self.settings, self.budget, effort=self.effort, off=self._off)
-        parted = self._parted(request, log)
+        parted = self._predict_break(request, log)
         self._last, self._sent_entries = request, len(log.entries)
         report = Report(
             tokens=scene.budget.used_tokens,
@@ -280,7 +280,7 @@ class Preparer:
         )
         return ReadyRequest(request, report, tuple(log.entries[reduced.start :]))
 
-    def sent_view(self, log: Conversation) -> View:
+    def adapt_view(self, log: Conversation) -> View:
         """The view as this provider takes it."""
         if self._edits_cache(self.facts):
             return drop_invalid_edits(log.view)
@@ -291,7 +291,7 @@ class Preparer:
 
         Where a refusal names nothing, all options are left out. What did not help is asked for again.
         """
-        refused = refused_options(problem, request)
+        refused = find_refused_options(problem, request)
         if not refused:
             self._off -= self._guessed
         self._guessed = refused
@@ -300,7 +300,7 @@ class Preparer:
             self.model, self.budget = self.model.removesuffix("[1m]"), self._narrower
         return refused
 
-    def fitted(self, request: Request, model: str) -> Request:
+    def adapt_request(self, request: Request, model: str) -> Request:
         """The same request for another model, with the options and within the answer that this one has."""
         facts = profile(model, self._overrides)
         most = request.max_tokens if facts.max_output_tokens is None else facts.max_output_tokens
@@ -325,7 +325,7 @@ class Preparer:
         limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, left)
         return max(1, min(limit for limit in limits if limit is not None))
 
-    def _parted(self, request: Request, log: Conversation) -> Break | None:
+    def _predict_break(self, request: Request, log: Conversation) -> Break | None:
         """Where this request leaves the one before it; looked for only when it does not simply extend it."""
         if self._last is None or extends(self._last, request):
             return None

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
-from reverie.context.collapse import drain, queued
+from reverie.context.collapse import drain, find_queued
 from reverie.context.pipeline import compact_now
 from reverie.context.replacement import Case
-from reverie.context.spans import chain, pinned
+from reverie.context.spans import chain, list_pinned
 from reverie.context.stage import NOTHING, Reduction, StageOutcome
 from reverie.context.summarise import without_media
 from reverie.errors import ContextTooLong, MediaTooLarge, Unavailable
@@ -72,13 +72,13 @@ def rescue(case: Case, settings: Settings, error: Unavailable, attempts: Attempt
     if settings.collapse.enabled and not attempts.drained:
         attempts = replace(attempts, drained=True)
         before = chain(case.entries, case.view.leaf)
-        folded = drain(case.view, case.scene, settings.collapse, queued(before), pinned=pinned(before))
+        folded = drain(case.view, case.scene, settings.collapse, find_queued(before), pinned=list_pinned(before))
         if folded.entries:
             return SendAgain(folded, attempts)
     compaction = settings.compaction
     if not (compaction.enabled and compaction.reactive) or attempts.compactions > compaction.reactive_attempts:
         return Release(error)
-    case = case.as_counted(error.used_tokens or 0, error.limit_tokens or 0)
+    case = case.shrink_to_count(error.used_tokens or 0, error.limit_tokens or 0)
     pays = attempts.compactions < compaction.reactive_attempts
     if not pays:
         # Refused after a compaction: the lines lie elsewhere than anybody said, and one more try costs nothing.

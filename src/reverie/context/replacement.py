@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from reverie.context.cache_edits import find_deleted, is_cache_edit
-from reverie.context.cut import Weigh, shortened
+from reverie.context.cut import Weigh, shorten_text
 from reverie.context.receipt import RECEIPT, Receipt, Sort, in_view
-from reverie.context.restore import NO_SURROUNDINGS, RestoreContext, RestoredAttachment, recent_files, restored
+from reverie.context.restore import NO_SURROUNDINGS, RestoreContext, RestoredAttachment, collect_restored, recent_files
 from reverie.context.spans import RESTORED
 from reverie.context.stage import Reduction, StageContext, StageOutcome
 from reverie.context.summarise import WrittenSummary
@@ -112,7 +112,7 @@ class Case:
         """The size of some items together."""
         return sum(map(self.scene.weigh, items))
 
-    def as_counted(self, used_tokens: int = 0, limit_tokens: int = 0) -> Case:
+    def shrink_to_count(self, used_tokens: int = 0, limit_tokens: int = 0) -> Case:
         """The case with its lines lowered where the provider counts more than we estimate.
 
         `used_tokens` and `limit_tokens` are what a provider said that refused the request.
@@ -163,12 +163,14 @@ def build(
     effective = case.scene.budget.effective_tokens
     free = _free(case, kept)
     limits = _limits(case, free)
-    summary = shortened(written.text, limit_tokens, weigh, "the rest of this summary was too long")
+    summary = shorten_text(written.text, limit_tokens, weigh, "the rest of this summary was too long")
     text = f"{INTRODUCTION}{f' {REREAD}' if must.rereads else ''}\n\n{summary}"
     shown = [Item("", ItemKind.SUMMARY, user(text)), *kept]
     spent = case.weight(shown) + weigh(bring_back(must, shown, limits, weigh).text)
     beside = {path for path, seen, _ in recent_files(kept) if seen}
-    returning = restored(must.items, case.around, case.settings, effective_tokens=effective, weigh=weigh, beside=beside)
+    returning = collect_restored(
+        must.items, case.around, case.settings, effective_tokens=effective, weigh=weigh, beside=beside
+    )
     aim = min(int(case.room_tokens * AIM_AT), case.weight(kept) + free)
     returning = _within(returning, aim - spent, case.scene)
     carried = bring_back(must, [*shown, *map(_as_item, returning)], limits, weigh)

@@ -83,7 +83,7 @@ def cache_options(cache: CacheSettings, off: Collection[Option]) -> CacheSetting
     return replace(cache, system_ttl="5m", ttl="5m") if Option.LONG_CACHE in off else cache
 
 
-def used_in(request: Request) -> frozenset[Option]:
+def find_used_options(request: Request) -> frozenset[Option]:
     """The options that a request makes use of."""
     edits = str(request.context_management or "")
     used = {
@@ -99,11 +99,11 @@ def used_in(request: Request) -> frozenset[Option]:
     return frozenset(option for option, is_used in used.items() if is_used)
 
 
-def refused_options(problem: Unavailable, request: Request) -> frozenset[Option]:
+def find_refused_options(problem: Unavailable, request: Request) -> frozenset[Option]:
     """What to leave out after a refusal: the options that it names, else all but the cache, which is never guessed."""
     if not isinstance(problem, BadRequest | RateLimited):
         return frozenset()
-    used = used_in(request)
+    used = find_used_options(request)
     named = frozenset(option for option in used if _NAMED[option].search(str(problem)))
     if isinstance(problem, RateLimited):
         return named & {Option.WINDOW}

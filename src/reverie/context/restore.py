@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reverie.context.cut import Weigh, shortened, unfenced
+from reverie.context.cut import Weigh, escape_quoted_text, shorten_text
 from reverie.context.facts.rounds import RoundAction, course_of
 from reverie.context.facts.shell import file_uses
 from reverie.context.facts.touched import edits_of, file_tool
@@ -82,7 +82,7 @@ class _Seen:
     order: int = 0
 
 
-def restored(
+def collect_restored(
     items: Sequence[Item],
     around: RestoreContext,
     settings: CompactionSettings,
@@ -111,7 +111,7 @@ def recent_files(items: Sequence[Item]) -> list[tuple[str, str, tuple[str, ...]]
     for round_ in course_of(items).rounds:
         for action in round_.actions:
             order += 1
-            for path, text, edits in _shown(action):
+            for path, text, edits in _find_file_texts(action):
                 one = seen.setdefault(path, _Seen())
                 one.order = order
                 if text:
@@ -121,7 +121,7 @@ def recent_files(items: Sequence[Item]) -> list[tuple[str, str, tuple[str, ...]]
     return [(path, one.text, tuple(one.edits)) for one, path in newest if one.text or one.edits]
 
 
-def _shown(action: RoundAction) -> Iterable[tuple[str, str, list[str]]]:
+def _find_file_texts(action: RoundAction) -> Iterable[tuple[str, str, list[str]]]:
     """What an action tells of the text of files."""
     if action.failed:
         return
@@ -132,8 +132,8 @@ def _shown(action: RoundAction) -> Iterable[tuple[str, str, list[str]]]:
         yield path, edits_of(action)[0][1], []
     elif kind == "edited":
         yield path, "", [new for _, new in edits_of(action) if new]
-    elif not path and action.given("command"):
-        uses = file_uses(action.given("command"))
+    elif not path and action.get_text("command"):
+        uses = file_uses(action.get_text("command"))
         for use in uses:
             if use.kind == "wrote" and use.content:
                 yield use.path, use.content, []
@@ -156,8 +156,8 @@ def _files(
     chosen = [one for one in recent_files(items) if one[0] not in beside][: settings.restore_files]
     for path, text, edits in chosen:
         current = around.read_text(path) if around.read_text is not None else None
-        body = unfenced(current if current is not None else _as_last_seen(text, edits))
-        shown = shortened(body, min(each, left), weigh, f"read {path} for the rest")
+        body = escape_quoted_text(current if current is not None else _format_last_seen(text, edits))
+        shown = shorten_text(body, min(each, left), weigh, f"read {path} for the rest")
         weight = weigh(shown)
         if not body or weight > left:
             continue
@@ -166,7 +166,7 @@ def _files(
         yield RestoredAttachment("file", f"{title}\n{shown}", {"filename": path})
 
 
-def _as_last_seen(text: str, edits: Sequence[str]) -> str:
+def _format_last_seen(text: str, edits: Sequence[str]) -> str:
     if not edits:
         return text
     later = "\n".join(f"[edited after that; new lines:]\n{new}" for new in edits)
@@ -180,7 +180,7 @@ def _skills(
     left = min(settings.restore_skills_total_tokens, int(effective_tokens * SKILLS_FRACTION))
     for skill in reversed({skill.name: skill for skill in skills}.values()):
         most = min(settings.restore_skill_tokens, left)
-        shown = shortened(skill.text, most, weigh, f"read {skill.path or 'the skill'} for the rest")
+        shown = shorten_text(skill.text, most, weigh, f"read {skill.path or 'the skill'} for the rest")
         weight = weigh(shown)
         if weight <= left:
             left -= weight

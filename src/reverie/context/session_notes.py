@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from reverie.context import digest
-from reverie.context.cut import Weigh, shortened
+from reverie.context.cut import Weigh, shorten_text
 from reverie.context.prompt import fill, read_prompt, without_header
 from reverie.context.spans import chain, spoken
 from reverie.context.stage import FileWrite, StageContext, StageOutcome
@@ -140,7 +140,7 @@ def conversation_tokens(view: View, weigh: Callable[[Item], int]) -> int:
     return sum(weigh(item) for item in view.items if item.kind is not ItemKind.ATTACHMENT)
 
 
-def covered(view: View, state: NotesCursor) -> str | None:
+def find_covered(view: View, state: NotesCursor) -> str | None:
     """The last message that notes on this view cover: the end of the newest round without an open call."""
     items = view.items
     answered = {result.tool_use_id for item in items for result in item.message.tool_results}
@@ -156,7 +156,9 @@ def covered(view: View, state: NotesCursor) -> str | None:
     return items[end - 1].uuid if end else state.covers
 
 
-def noted(text: str, covers: str | None, tokens: int, by: str, scene: StageContext, file: NotesFile) -> StageOutcome:
+def build_notes_outcome(
+    text: str, covers: str | None, tokens: int, by: str, scene: StageContext, file: NotesFile
+) -> StageOutcome:
     """The outcome of an update: the cursor, and the file where it has another text."""
     writes = (FileWrite(file.path, text.rstrip("\n") + "\n"),) if text.strip() else ()
     return StageOutcome((NotesEntry(scene.envelope(), covers, tokens, by),), writes)
@@ -225,7 +227,7 @@ def keeps_frame(text: str, frame: str) -> bool:
     return bool(wanted) and wanted == [(section.heading, section.instruction) for section in sections(text)]
 
 
-def shortened_notes(text: str, settings: NotesSettings, weigh: Weigh, *, total_tokens: int, path: Path) -> str:
+def shorten_notes(text: str, settings: NotesSettings, weigh: Weigh, *, total_tokens: int, path: Path) -> str:
     """The notes as a summary: no instruction lines, no empty sections, each section and all within their limits."""
     pointer = f"all of it is in {path}"
     parts: list[str] = []
@@ -237,7 +239,7 @@ def shortened_notes(text: str, settings: NotesSettings, weigh: Weigh, *, total_t
         if len(body) < len(section.body):
             body = body[: body.rfind("\n")] if "\n" in body else body
             body += f"\n[… this section was cut; {pointer}]"
-        part = shortened(f"{section.heading}\n{body}", min(left, settings.section_tokens), weigh, pointer)
+        part = shorten_text(f"{section.heading}\n{body}", min(left, settings.section_tokens), weigh, pointer)
         weight = weigh(part)
         if weight > left:
             continue
@@ -257,7 +259,7 @@ def _heading_starts(text: str) -> Iterable[int]:
         at += len(line)
 
 
-def unfenced(text: str) -> str:
+def strip_fence(text: str) -> str:
     """A reply without the fence that some models put around it."""
     stripped = text.strip()
     if stripped.startswith("```") and stripped.endswith("```"):

@@ -95,7 +95,7 @@ def spoken(entries: Iterable[Entry]) -> tuple[Item, ...]:
     return Projection().extend(said).view().items
 
 
-def pinned(entries: Iterable[Entry]) -> tuple[str, ...]:
+def list_pinned(entries: Iterable[Entry]) -> tuple[str, ...]:
     """The messages that are pinned after these entries of a chain, in the order of pinning."""
     pins: dict[str, None] = {}
     for entry in entries:
@@ -119,7 +119,7 @@ class UndoableCompaction:
 
     def again(self, envelope: Callable[[], Envelope]) -> list[Entry]:
         """What was said since, as entries of the branch; each keeps its time."""
-        return [_copied(entry, envelope()) for entry in self.later]
+        return [_copy_entry(entry, envelope()) for entry in self.later]
 
 
 def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> UndoableCompaction:
@@ -168,7 +168,7 @@ def _is_said(entry: Entry) -> bool:
     return isinstance(entry, AssistantEntry | SpillEntry | ClearEntry)
 
 
-def _copied(entry: Entry, envelope: Envelope) -> Entry:
+def _copy_entry(entry: Entry, envelope: Envelope) -> Entry:
     before = envelope_of(entry)
     assert before is not None
     changes: dict[str, Any] = {"envelope": replace(envelope, timestamp=before.timestamp, is_meta=before.is_meta)}

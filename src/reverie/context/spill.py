@@ -32,7 +32,7 @@ def spill(settings: SpillSettings, path_of: Callable[[str], Path] | None) -> Sta
     """Make the stage; without a place for files every result stays inline."""
 
     def stage(view: View, scene: StageContext) -> StageOutcome:
-        rounds = list(_undecided(view)) if settings.enabled else []
+        rounds = list(_find_undecided(view)) if settings.enabled else []
         if not rounds:
             return NOTHING
         decisions: list[SpillDecision] = []
@@ -56,7 +56,7 @@ def spill(settings: SpillSettings, path_of: Callable[[str], Path] | None) -> Sta
     return stage
 
 
-def kept_inline(outcome: StageOutcome, failed: Collection[Path]) -> StageOutcome:
+def keep_inline(outcome: StageOutcome, failed: Collection[Path]) -> StageOutcome:
     """The same outcome after some files could not be written: their results stay whole, or as whole as they fit."""
     lost = {str(one.path): one.instead for one in outcome.writes if one.path in failed}
     entries = tuple(
@@ -80,9 +80,9 @@ def kept_inline(outcome: StageOutcome, failed: Collection[Path]) -> StageOutcome
     return StageOutcome(entries, writes, reductions)
 
 
-def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
+def _find_undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
     """Results that nobody has looked at, with their tools, round by round."""
-    first = _first_undecided(view)
+    first = _find_first_undecided(view)
     if first is None:
         return
     names = _names(view.items, _results_from(view, first))
@@ -117,7 +117,7 @@ def _names(items: Sequence[Item], wanted: set[str]) -> dict[str, str]:
     return names
 
 
-def _first_undecided(view: View) -> int | None:
+def _find_first_undecided(view: View) -> int | None:
     """Where the first result stands that nobody has looked at; most requests have none, or only at the end."""
     decided = view.decided
     for number, item in enumerate(view.items):
@@ -195,7 +195,7 @@ def preview(text: str, *, path: Path | None, sha256: str, size_bytes: int, limit
     """
     head = _head(text, limit_bytes // 2 if tail else limit_bytes)
     end = _tail(text, limit_bytes // 2) if tail else ""
-    return persisted(head, end, path=path, sha256=sha256, size_bytes=size_bytes, lines=text.count("\n") + 1)
+    return render_persisted(head, end, path=path, sha256=sha256, size_bytes=size_bytes, lines=text.count("\n") + 1)
 
 
 def shell_preview(
@@ -211,10 +211,12 @@ def shell_preview(
 ) -> str:
     """The same for what a command printed into a file, of which only the two ends are at hand."""
     head, end = _head(beginning, limit_bytes // 2), _tail(ending, limit_bytes // 2)
-    return persisted(head, end, path=path, sha256=sha256, size_bytes=size_bytes, lines=lines, kept_bytes=kept_bytes)
+    return render_persisted(
+        head, end, path=path, sha256=sha256, size_bytes=size_bytes, lines=lines, kept_bytes=kept_bytes
+    )
 
 
-def persisted(
+def render_persisted(
     head: str, end: str, *, path: Path | None, sha256: str, size_bytes: int, lines: int, kept_bytes: int | None = None
 ) -> str:
     """A beginning and an end, where the rest is, and how much of it."""

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 
-from reverie.context.cut import Weigh, head_and_tail, unfenced
+from reverie.context.cut import Weigh, escape_quoted_text, head_and_tail
 from reverie.context.facts import FactCollector, Facts, gather
 from reverie.context.receipt import Fate, ReceiptLine, Sort
-from reverie.context.spans import chain, pinned, plain, short_ids, spoken
+from reverie.context.spans import chain, list_pinned, plain, short_ids, spoken
 from reverie.messages.entries import Entry
 from reverie.messages.view import Item, ItemKind
 from reverie.values import value
@@ -106,7 +106,7 @@ def must_survive(
     items = spoken(whole)
     facts = facts_of(items)
     by_id = {item.uuid: item for item in items}
-    pins = [by_id[uuid] for uuid in pinned(whole) if uuid in by_id]
+    pins = [by_id[uuid] for uuid in list_pinned(whole) if uuid in by_id]
     return MustSurvive(items, facts, tuple(_survivors(facts, items, pins, skills)), short_ids(by_id), rereads)
 
 
@@ -181,11 +181,11 @@ def bring_back(must: MustSurvive, items: Sequence[Item], limits: SurvivalLimits,
     held = _verbatim(pins, limits.pins, weigh, must, current="")
     others = [one for one in missing if one.sort not in (Sort.REQUEST, Sort.PIN)]
     # A decision stands in the message in which the user stated it.
-    quoted = _flat(_written(words, held, [], must))
+    quoted = _flat(_render_sections(words, held, [], must))
     stated = [one for one in others if _holds(quoted, _flat(one.probe))]
-    rest = _listed([one for one in others if one not in stated], limits, weigh)
+    rest = _list_survivors([one for one in others if one not in stated], limits, weigh)
     told += [*held, *(_Told(one, Fate.BACK) for one in stated), *rest]
-    return Carried(_written(words, held, rest, must), tuple(one.line for one in told))
+    return Carried(_render_sections(words, held, rest, must), tuple(one.line for one in told))
 
 
 def _survivors(facts: Facts, items: Sequence[Item], pins: Sequence[Item], skills: Iterable[str]) -> Iterable[Survivor]:
@@ -204,7 +204,7 @@ def _survivors(facts: Facts, items: Sequence[Item], pins: Sequence[Item], skills
         then = f" → {trouble.followed}" if trouble.followed else ""
         state = " (fine later)" if trouble.resolved else ""
         told = f"{trouble.line} (in {trouble.where}){then}{state}" if trouble.where else f"{trouble.line}{then}{state}"
-        yield Survivor(Sort.TROUBLE, _label(trouble.line), unfenced(told), trouble.line, trouble.where)
+        yield Survivor(Sort.TROUBLE, _label(trouble.line), escape_quoted_text(told), trouble.line, trouble.where)
     for file in sorted(facts.files, key=lambda one: (not one.is_changed, -one.last)):
         done = ", ".join(name if times == 1 else f"{name} {times} times" for name, times in file.operations)
         yield Survivor(Sort.FILE, _label(file.path), f"{file.path}: {done}", file.path, file.path)
@@ -254,7 +254,7 @@ def _verbatim(
     return shown
 
 
-def _listed(wanted: Sequence[Survivor], limits: SurvivalLimits, weigh: Weigh) -> list[_Told]:
+def _list_survivors(wanted: Sequence[Survivor], limits: SurvivalLimits, weigh: Weigh) -> list[_Told]:
     """One line each while the limits last; a long text gives way to shorter ones after it."""
     told: list[_Told] = []
     left, left_for_lists = limits.facts, limits.listed
@@ -280,10 +280,10 @@ _TITLES = {
 }
 
 
-def _written(words: list[_Told], pins: list[_Told], rest: list[_Told], must: MustSurvive) -> str:
+def _render_sections(words: list[_Told], pins: list[_Told], rest: list[_Told], must: MustSurvive) -> str:
     sections = [
-        _quoted("What the user wrote, word for word and in order", words, must),
-        _quoted("Pinned", pins, must),
+        _quote_messages("What the user wrote, word for word and in order", words, must),
+        _quote_messages("Pinned", pins, must),
     ]
     for sort, title in _TITLES.items():
         rows = [one.text for one in rest if one.survivor.sort is sort and one.fate is Fate.BACK]
@@ -294,7 +294,7 @@ def _written(words: list[_Told], pins: list[_Told], rest: list[_Told], must: Mus
     return "\n\n".join(filter(None, sections))
 
 
-def _quoted(title: str, told: list[_Told], must: MustSurvive) -> str:
+def _quote_messages(title: str, told: list[_Told], must: MustSurvive) -> str:
     """Messages with their ids; a run of those left out becomes one line."""
     if not told:
         return ""

@@ -23,7 +23,7 @@ from reverie.memory.store.index.memory_md import index_for_model
 from reverie.memory.store.tracked import CONFLICTS, INDEX_FILE, is_topic_path, list_tracked, place_of
 from reverie.memory.store.worktree import DRAFT_PREFIX
 from reverie.memory.topics.age import is_expired
-from reverie.memory.topics.anchors import AnchorState, Ask, named, read_anchor_state
+from reverie.memory.topics.anchors import AnchorState, Ask, describe_anchor, read_anchor_state
 from reverie.memory.topics.filenames import path_key
 from reverie.memory.topics.remarks import topic_remarks
 from reverie.messages.injection import flags
@@ -65,7 +65,7 @@ def find_problems(indexed: IndexedFolder, history: History, world: DoctorContext
         return ()
     entries = list(indexed.topics())
     checks: Iterable[Iterator[Problem]] = (
-        _damaged(indexed),
+        _find_damaged(indexed),
         _topics(folder, entries, world),
         _doubles(folder, entries),
         _index_file(folder, {entry.topic.path for entry in entries} | {each.path for each in indexed.unreadable()}),
@@ -83,7 +83,7 @@ def list_leftovers(folder: MemoryFolder, *, old_enough: Callable[[Path], bool] =
             yield path
 
 
-def _damaged(indexed: IndexedFolder) -> Iterator[Problem]:
+def _find_damaged(indexed: IndexedFolder) -> Iterator[Problem]:
     for path in sorted(path for path in list_tracked(indexed.folder) if is_topic_path(path) and not is_indexed(path)):
         detail = "its name is not UTF-8 text; it is not recalled"
         yield Problem("damaged", str(place_of(indexed.folder, path)), detail, "rename the file")
@@ -122,9 +122,11 @@ def _anchors(entry: Indexed, place: str, root: Path, world: DoctorContext) -> It
     for anchor in entry.topic.anchors:
         state = read_anchor_state(anchor, root, has_commit=world.has_commit, has_word=world.has_word)
         if state is AnchorState.broken:
-            yield Problem("broken-anchor", place, f"{named(anchor)} is no longer there", "correct or forget the memory")
+            yield Problem(
+                "broken-anchor", place, f"{describe_anchor(anchor)} is no longer there", "correct or forget the memory"
+            )
         elif state is AnchorState.changed:
-            detail = f"{named(anchor)} changed since the memory was checked"
+            detail = f"{describe_anchor(anchor)} changed since the memory was checked"
             yield Problem("changed-anchor", place, detail, "read the file; set `verified:` if the memory still holds")
 
 

@@ -8,7 +8,7 @@ from itertools import chain, count
 from reverie.errors import Unavailable, UserMistake
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.topic_index import IndexedFolder
-from reverie.memory.topics.draft import drafted
+from reverie.memory.topics.draft import draft_topic
 from reverie.memory.topics.topic import MemoryType, Topic, Trust
 
 NEARLY_THE_SAME = 0.75
@@ -29,15 +29,15 @@ def draft_from_text(folder: IndexedFolder, text: str) -> Topic:
         UserMistake: there are no words.
     """
     from reverie.memory.extraction.candidate import UserMessage
-    from reverie.memory.extraction.cues import remembered_type
+    from reverie.memory.extraction.cues import infer_type
     from reverie.memory.extraction.find import find_candidates
 
     flat = " ".join(text.split())
     if not flat:
         raise UserMistake("nothing to save: give the memory as a sentence")
     found = find_candidates(UserMessage("", text))
-    kind = found[0].type if found else remembered_type(flat)
-    return drafted(_free_name(folder, text), _cut(flat, DESCRIPTION_CHARS), kind, text.strip(), trust=Trust.said)
+    kind = found[0].type if found else infer_type(flat)
+    return draft_topic(_free_name(folder, text), _cut(flat, DESCRIPTION_CHARS), kind, text.strip(), trust=Trust.said)
 
 
 def name_of(text: str) -> str:
@@ -56,7 +56,7 @@ def _free_name(folder: IndexedFolder, text: str) -> str:
 
 def _is_free(folder: IndexedFolder, name: str, text: str) -> bool:
     try:
-        path = folder.path_named(name)
+        path = folder.find_path_by_name(name)
         return path is None or folder.read([path])[path].topic.body.strip() == text.strip()
     except (Unavailable, KeyError):
         return True

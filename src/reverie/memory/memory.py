@@ -185,9 +185,9 @@ class Memory:
         Raises:
             Refused: it holds a secret, was erased, or would make an instruction of what was only seen.
         """
-        from reverie.memory.topics.draft import drafted
+        from reverie.memory.topics.draft import draft_topic
 
-        return self.keep(drafted(name, description, type, body, trust=trust, source=source)).topic
+        return self.keep(draft_topic(name, description, type, body, trust=trust, source=source)).topic
 
     def keep(
         self,
@@ -201,7 +201,7 @@ class Memory:
         """Save a topic and return the result; missing fields are derived from its text."""
         from reverie.memory.drafts import near_topics, same_text
         from reverie.memory.store.topic_store import Saved
-        from reverie.memory.topics.draft import check_trust, completed, renewed
+        from reverie.memory.topics.draft import check_trust, complete_topic, update_topic
 
         self._refuse_when_off()
         who: Author = author or ("user" if topic.trust == "said" else "agent")
@@ -210,7 +210,7 @@ class Memory:
         given = topic = self._for_team(topic) if team else topic
 
         def complete(topic: Topic) -> Topic:
-            return completed(topic, self._now(), self._root, self._has_commit)
+            return complete_topic(topic, self._now(), self._root, self._has_commit)
 
         topic = complete(given)
         index = self.index
@@ -223,7 +223,7 @@ class Memory:
             author=who,
             reason=reason,
             session=session,
-            renew=lambda old, new: renewed(old, given, complete) if is_named else new,
+            renew=lambda old, new: update_topic(old, given, complete) if is_named else new,
             is_own_word=author is None,
         )
         near = (
@@ -234,7 +234,7 @@ class Memory:
 
     def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
         """Save many topics as one commit, all or none; return how many."""
-        from reverie.memory.topics.draft import check_trust, completed, renewed
+        from reverie.memory.topics.draft import check_trust, complete_topic, update_topic
 
         self._refuse_when_off()
         batch = list(topics)
@@ -245,10 +245,10 @@ class Memory:
             check_trust(topic)
 
         def complete(topic: Topic) -> Topic:
-            return completed(topic, now, root)
+            return complete_topic(topic, now, root)
 
         def renew(old: Topic, new: Topic) -> Topic:
-            return renewed(old, given[new.name], complete) if new.name in given else new
+            return update_topic(old, given[new.name], complete) if new.name in given else new
 
         done, _ = self.store.save_many(map(complete, batch), author=author, reason=reason, renew=renew)
         return done
@@ -266,7 +266,7 @@ class Memory:
             Damaged: front matter that cannot be read.
         """
         from reverie.memory.store.tracked import is_topic_path, read_tracked
-        from reverie.memory.topics.draft import check_trust, completed, completed_file
+        from reverie.memory.topics.draft import check_trust, complete_agent_topic, complete_topic
         from reverie.memory.topics.topic import parse_topic, render_topic
 
         self._refuse_when_off()
@@ -278,8 +278,8 @@ class Memory:
             old = None
             with suppress(Damaged):
                 old = None if before is None else parse_topic(path, before.decode("utf-8", "replace"))
-            topic = completed_file(parse_topic(path, text), old, source, is_judged=author == "extraction")
-            topic = completed(topic, self._now(), self._root, self._has_commit)
+            topic = complete_agent_topic(parse_topic(path, text), old, source, is_judged=author == "extraction")
+            topic = complete_topic(topic, self._now(), self._root, self._has_commit)
             check_trust(topic)
             texts[path] = text if as_given else render_topic(topic, text)
         self.store.write_files(texts, author=author, reason=reason, session=source.session, sources=(source,))
@@ -440,9 +440,9 @@ class Memory:
         """Record which memories were recalled for a query; skipped if the directory is read-only."""
         if not hits:
             return
-        from reverie.memory.store.usage_log import Use, append_uses, told_query
+        from reverie.memory.store.usage_log import Use, append_uses, redact_query
 
-        when, told = self._now().isoformat(timespec="seconds"), told_query(_as_text(query))
+        when, told = self._now().isoformat(timespec="seconds"), redact_query(_as_text(query))
         for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
             uses = [Use(hit.topic.path, when, told, hit.score, session) for hit in hits if hit.scope == scope]
             with suppress(Error, OSError):
@@ -613,12 +613,12 @@ class Memory:
     def log(self, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
         """The changes, newest first; of one memory also if it was removed."""
         from reverie.memory.store import timeline
-        from reverie.memory.topic_names import named_well
+        from reverie.memory.topic_names import resolved_path
 
         self._sync_if_allowed()
         if name is None:
             return timeline.log(self.store, limit=limit)
-        with named_well(self.index, name) as path:
+        with resolved_path(self.index, name) as path:
             return timeline.log(self.store, path, limit=limit)
 
     def refusals(self) -> tuple[SaveRefusal, ...]:
@@ -631,10 +631,10 @@ class Memory:
 
     def knows(self, commit: str) -> bool:
         """Whether the history has a commit of this id or beginning of an id."""
-        from reverie.memory.store.past import commit_named
+        from reverie.memory.store.past import find_commit
 
         with suppress(UserMistake, Unavailable):
-            return bool(commit_named(self.store.history, commit))
+            return bool(find_commit(self.store.history, commit))
         return False
 
     def diff(self, commit: str | None = None) -> str:
@@ -647,10 +647,10 @@ class Memory:
     def why(self, name: str) -> Provenance:
         """The sources of a memory, its changes, and when it was recalled."""
         from reverie.memory.store import timeline
-        from reverie.memory.topic_names import named_well
+        from reverie.memory.topic_names import resolved_path
 
         self._sync_if_allowed()
-        with named_well(self.index, name) as path:
+        with resolved_path(self.index, name) as path:
             return timeline.why(self.store, path)
 
     def topics_at(self, when: date | datetime) -> tuple[Topic, ...]:
@@ -701,13 +701,13 @@ class Memory:
         from reverie.memory.dream.proposal import remove_proposal_about
         from reverie.memory.extraction.refusals import remove_refusals
         from reverie.memory.store import timeline
-        from reverie.memory.store.erased_sentences import said
+        from reverie.memory.store.erased_sentences import extract_topic_text
         from reverie.memory.store.usage_log import remove_uses
-        from reverie.memory.topic_names import named_well
+        from reverie.memory.topic_names import resolved_path
 
         self._refuse_when_off()
-        with named_well(self.index, name) as path:
-            texts = (said(self.store.read_bytes(path)[0]),) if (self.directory / path).is_file() else ()
+        with resolved_path(self.index, name) as path:
+            texts = (extract_topic_text(self.store.read_bytes(path)[0]),) if (self.directory / path).is_file() else ()
             files = dict.fromkeys((*redact, *(file.path for file in self._session_files() if file.kind == "spill")))
             erased = timeline.erase(self.store, path, redact=files)
         remove_uses(self.scope.folder, erased.paths)
@@ -889,7 +889,7 @@ class Memory:
         if topic.type == "user":
             raise UserMistake("memories about a person are private; save it without --team, or as another type")
         taken = {path_key(path.removeprefix("team/")) for path in list_tracked(self.scope.folder)}
-        known = self.index.path_named(topic.name)
+        known = self.index.find_path_by_name(topic.name)
         path = known if known and known.startswith("team/") else f"team/{file_name(topic.type, topic.name, taken)}"
         return replace(topic, path=path)
 

@@ -53,7 +53,7 @@ class RetentionRules:
         return cls(said.transcript_days, said.spill_days, said.spill_bytes)
 
 
-def expired(
+def find_expired(
     files: Iterable[SessionFile], rules: RetentionRules, *, now: datetime, keep: Collection[str] = ()
 ) -> tuple[SessionFile, ...]:
     """What the rules say is to go, oldest first; nothing of the sessions in `keep`."""
@@ -96,9 +96,9 @@ def sweep_sessions(
     write_atomic(project / _SWEPT, now.isoformat(), durable=False)
     remove_temporaries(project, now=now)
     files = tuple(list_session_files(project))
-    if not expired(files, rules, now=now):
+    if not find_expired(files, rules, now=now):
         return ()
-    gone = sorted(expired(files, rules, now=now, keep=cited()), key=lambda file: file.session)
+    gone = sorted(find_expired(files, rules, now=now, keep=cited()), key=lambda file: file.session)
     removed: list[Path] = []
     for session, its_files in groupby(gone, key=lambda file: file.session):
         writer = lock_path(project / f"{session}.jsonl")

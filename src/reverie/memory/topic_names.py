@@ -50,7 +50,7 @@ def missing(folder: IndexedFolder, name: str) -> NoReturn:
 
 
 @contextmanager
-def named_well(folder: IndexedFolder, name: str) -> Iterator[str]:
+def resolved_path(folder: IndexedFolder, name: str) -> Iterator[str]:
     """The path of a memory, or its name when it may be one that is gone; where even the past has none, suggest some."""
     try:
         yield find_path(folder, name) or inside(folder.folder.directory, name)

@@ -84,7 +84,7 @@ class Chore:
         else:
             self._end("completed")
 
-    def said(self, line: str, cost_usd: float) -> None:
+    def log_line(self, line: str, cost_usd: float) -> None:
         """One more line of its log, and what it has cost so far."""
         if self.task is not None:
             self.task = replace(self.task.with_line(line), cost_usd=cost_usd)

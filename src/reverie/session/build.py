@@ -174,7 +174,7 @@ def _build_core(
     )
     governor = Governor(settings.budget, options.now)
     _note_earlier_calls(governor, options, transcript)
-    make_model = _booked_models(options, log.session, governor, emit)
+    make_model = _build_model_factory(options, log.session, governor, emit)
     model = make_model(options.model)
     preparer = Preparer(
         model=model.name,
@@ -444,7 +444,7 @@ def _note_earlier_calls(governor: Governor, options: SessionOptions, transcript:
                 governor.note(booking)
 
 
-def _booked_models(
+def _build_model_factory(
     options: SessionOptions, session: str, governor: Governor, emit: Callable[[TurnEvent], None]
 ) -> Callable[[str], Model]:
     """A maker of models whose every call is priced and written down."""

@@ -36,7 +36,7 @@ class DiskChanges:
     def begin(self) -> None:
         """What lies there now is known."""
         self._settings = {path: _stamp(path) for path in self._sources()}
-        self._files = {path: _stamp(path) for path in self._named()}
+        self._files = {path: _stamp(path) for path in self._list_watched_files()}
         self._folders = self.desk.additional
 
     def watch(self, paths: Iterable[Path]) -> None:
@@ -51,7 +51,7 @@ class DiskChanges:
                 self._settings[path] = stamp
                 said = await self.hooks.fire("ConfigChange", {"source": source, "file_path": str(path)})
                 self._tell(said.messages)
-        for path in self._named():
+        for path in self._list_watched_files():
             was, stamp = self._files.get(path), _stamp(path)
             is_known = path in self._files
             self._files[path] = stamp
@@ -76,7 +76,7 @@ class DiskChanges:
             found |= dict(_by_source(files))
         return found
 
-    def _named(self) -> Iterator[Path]:
+    def _list_watched_files(self) -> Iterator[Path]:
         """The files that matchers of `FileChanged` hooks name, in the folder where the agent stands, and others."""
         yield from self._asked_for
         for hook in self.hooks.hooks:

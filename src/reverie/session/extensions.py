@@ -93,9 +93,9 @@ class Extensions:
         heard = [JoinedAttachment("async_hook_response", reminder(text)) for text in said.context]
         return [*heard, *self.skill_invoker.pending(), *self.mcp_tools.at_boundary()]
 
-    def touched(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
+    def collect_attachments(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """What the calls of a round bring along; the first skill brings its tool."""
-        joined = self.skill_invoker.touched(done)
+        joined = self.skill_invoker.collect_attachments(done)
         self._offer_skills()
         return joined
 
@@ -207,14 +207,14 @@ class Extensions:
         if options.settings.simple_mode and not options.mcp_config:
             return NO_SERVERS
 
-        def accepted(server: Server) -> bool:
+        def is_accepted(server: Server) -> bool:
             return self.hooks.answers.accepts(server.part)
 
         return list_servers(
             places=options.places,
             project=options.project,
             environment=options.environment,
-            accepted=accepted,
+            accepted=is_accepted,
             flags=options.mcp_config,
             plugins=self.plugins.servers,
         )

@@ -27,7 +27,7 @@ from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import SessionWords, words_of
 from reverie.memory.memory import Memory
-from reverie.memory.topics.draft import completed
+from reverie.memory.topics.draft import complete_topic
 from reverie.messages.entries import AssistantEntry, Entry, MarkEntry, envelope_of
 from reverie.models.ledger import Governor
 from reverie.models.offline import OFFLINE
@@ -75,13 +75,13 @@ class SessionExtraction:
 
     def after_turn(self, ending: Ending) -> None:
         """Look at a turn that has ended; starts a run where one is due."""
-        if ending is Ending.BLOCKED or self._gates().closed() is not None:
+        if ending is Ending.BLOCKED or self._gates().find_skip_reason() is not None:
             return
         turn = self._turn()
         if turn is None:
             return
         self._state, step = schedule.turn_ended(
-            self._resumed(), turn, self._gates(), every_n_turns=self.settings.extraction.every_n_turns
+            self._resume_state(), turn, self._gates(), every_n_turns=self.settings.extraction.every_n_turns
         )
         self._do(step)
 
@@ -89,7 +89,7 @@ class SessionExtraction:
         """Before the process ends: one last run over whatever is left, and a bounded wait."""
         turn, running = self._turn(), self._state.running
         if running is None or turn is None or turn.newest != running.newest:
-            self._state, step = schedule.leaving(self._resumed(), turn, self._gates())
+            self._state, step = schedule.leaving(self._resume_state(), turn, self._gates())
             self._do(step)
         while (task := self._task) is not None and not task.done():
             try:
@@ -135,7 +135,7 @@ class SessionExtraction:
                 self.emit(Notice("extraction failed repeatedly; skipping these messages", "warning"))
         if trailing is not None:
             # The cursor has moved since that turn was counted.
-            self._state, step = schedule.recounted(self._state, self._turn())
+            self._state, step = schedule.start_trailing_run(self._state, self._turn())
             self._do(step)
 
     async def _extract(self, turn: schedule.TurnEnd) -> None:
@@ -153,9 +153,9 @@ class SessionExtraction:
     async def _by_rules(self, turn: schedule.TurnEnd) -> None:
         # The conversation grows while the thread works; what it looks at is taken here.
         until, covers = self._until(turn.newest), self._cursor().covers
-        self._tell(await asyncio.to_thread(self._embedded, until, covers))
+        self._tell(await asyncio.to_thread(self._extract_by_rules, until, covers))
 
-    def _embedded(self, until: Until, covers: str | None) -> list[str]:
+    def _extract_by_rules(self, until: Until, covers: str | None) -> list[str]:
         """Extract by rules; the names of what was kept. Runs in a thread, so it tells nobody itself."""
         zone = self.now().tzinfo
         written = keep_new(self._keeper(), _chain(until), after=covers, session=self.log.session, zone=zone)
@@ -166,7 +166,7 @@ class SessionExtraction:
         words = await asyncio.to_thread(self._words, talk)
         keeper = await asyncio.to_thread(self._keeper)
         store = self.memory.store
-        own = cursors.written_by_agent(cursors.new_entries(talk, self._cursor().covers), self.memory.directory)
+        own = cursors.find_agent_writes(cursors.new_entries(talk, self._cursor().covers), self.memory.directory)
         spec = await asyncio.to_thread(
             extraction_fork,
             self.memory.directory,
@@ -206,7 +206,7 @@ class SessionExtraction:
                 pass
 
     def _say(self, line: str) -> None:
-        self.chore.said(line[:_LINE_CHARS], self.governor.spent_on(LABEL))
+        self.chore.log_line(line[:_LINE_CHARS], self.governor.spent_on(LABEL))
 
     def _report(self, result: ForkResult) -> None:
         share = f"{result.cache_share:.0%} of its input from the cache"
@@ -229,7 +229,7 @@ class SessionExtraction:
 
     def _keeper(self) -> Keeper:
         """What is known and how to add to it; takes long with many memories: to be called in a thread."""
-        complete = partial(completed, now=self.now(), root=self.memory.root)
+        complete = partial(complete_topic, now=self.now(), root=self.memory.root)
         written = tuple(read_written(self.memory.root))
         return Keeper(self.memory.store, self.memory.index, complete, now=self.now(), written=written)
 
@@ -250,7 +250,7 @@ class SessionExtraction:
         return await asyncio.to_thread(self._is_filtered, [*covered, *new])
 
     def _is_filtered(self, entries: Sequence[Entry]) -> bool:
-        said = self._said(entries)
+        said = self._list_user_messages(entries)
         return len(said) <= _FILTERED_MESSAGES and holds_nothing(said)
 
     def _after(self, covers: str | None) -> tuple[list[Entry], list[Entry]]:
@@ -263,7 +263,7 @@ class SessionExtraction:
                 return covered, entries[place + 1 :]
         return [], list(entries)
 
-    def _said(self, entries: Sequence[Entry]) -> list[UserMessage]:
+    def _list_user_messages(self, entries: Sequence[Entry]) -> list[UserMessage]:
         """The user's own messages among these."""
         return [each.said for each in words_of(entries, self.log.session, self.now().tzinfo).messages]
 
@@ -282,7 +282,7 @@ class SessionExtraction:
             self._last_mark = cursors.cursor(fresh)
         return self._last_mark
 
-    def _resumed(self) -> schedule.ScheduleState:
+    def _resume_state(self) -> schedule.ScheduleState:
         """The state, with the failures that an earlier process has left in the transcript."""
         if self._state.failures == 0 and self._state.running is None:
             return replace(self._state, failures=self._cursor().failures)

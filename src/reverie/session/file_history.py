@@ -155,7 +155,7 @@ class FileHistory:
             at = messages.setdefault(change.message, len(messages))
             if change.before is not None and change.session == self._log.session:
                 latest[change.before] = at
-        found = [(latest.get(path.name, -1), path.stat().st_size, path) for path in self._kept()]
+        found = [(latest.get(path.name, -1), path.stat().st_size, path) for path in self._list_kept()]
         room = self._bounds.total_bytes
         for at, size_bytes, path in sorted(found, reverse=True):
             room -= size_bytes
@@ -163,7 +163,7 @@ class FileHistory:
                 with suppress(Error):
                     remove_file(path, durable=False)
 
-    def _kept(self) -> Sequence[Path]:
+    def _list_kept(self) -> Sequence[Path]:
         folder = self._folder_of(self._log.session)
         return tuple(folder.iterdir()) if folder.is_dir() else ()
 
@@ -269,7 +269,7 @@ def put_back(files: FileHistory, returns: Iterable[Return], memory: Memory, sess
     return files.put_back(returns, write)
 
 
-def restored_words(paths: Iterable[Path]) -> str:
+def describe_restored(paths: Iterable[Path]) -> str:
     """What the model is told when files went back and the conversation did not."""
     names = "\n".join(f"- {path}" for path in paths)
     return f"The user brought these files back to an earlier state; read them again before you rely on them:\n{names}"

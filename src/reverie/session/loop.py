@@ -56,7 +56,7 @@ from reverie.session.events import (
     ViewReduced,
 )
 from reverie.session.loop_hooks import FiresHooks, titles
-from reverie.session.tool_calls import FinishedCall, ToolCalls, interrupted
+from reverie.session.tool_calls import FinishedCall, ToolCalls, answer_interrupted
 from reverie.settings import Settings
 from reverie.values import value
 
@@ -204,7 +204,7 @@ class Loop:
     def retune(self, model: Model, effort: str, facts: Profile, budget: WindowBudget) -> Callable[[], None]:
         """Let another model answer, or the same with another effort; returns what goes back to the one before."""
         before = self.parts.model
-        preparer_back = self.parts.preparer.retuned(model.name, facts, budget, effort)
+        preparer_back = self.parts.preparer.switch_model(model.name, facts, budget, effort)
         self.parts.model = model
 
         def back() -> None:
@@ -276,7 +276,7 @@ class Loop:
         try:
             return await self._rounds_until_done()
         except Unavailable as problem:
-            return await self._failed(problem)
+            return await self._fail_turn(problem)
 
     def open(self) -> None:
         """Render system text, tools and first messages, where the conversation has none."""
@@ -336,10 +336,10 @@ class Loop:
         while True:
             is_sent = False
             try:
-                prepared = await self._prepared()
+                prepared = await self._prepare_request()
                 parts.emit(RequestSent(number, prepared.report.tokens))
                 is_sent = True
-                reply = await self._answered(prepared.request)
+                reply = await self._request_reply(prepared.request)
                 if reply.stop_reason == "model_context_window_exceeded":
                     raise ContextTooLong("the provider stopped because the window is full")
             except (ContextTooLong, MediaTooLarge) as problem:
@@ -381,7 +381,7 @@ class Loop:
                 self.parts.emit(ViewReduced((Reduction("clear", freed, count, "by the provider"),)))
             self._cleared[kind] = count
 
-    async def _prepared(self) -> ReadyRequest:
+    async def _prepare_request(self) -> ReadyRequest:
         parts = self.parts
         await parts.compactor.collapse_if_due(parts.model, self.last_request)
         reduced = parts.preparer.reduce(parts.log)
@@ -389,14 +389,14 @@ class Loop:
             parts.emit(ViewReduced(reduced.outcome.reductions))
         unsure = parts.preparer.unsure(parts.log)
         if unsure is not None and (tokens := await exact_tokens(parts.model, unsure)) is not None:
-            reduced = replace(reduced, scene=parts.preparer.counted(parts.log, tokens))
+            reduced = replace(reduced, scene=parts.preparer.record_exact_tokens(parts.log, tokens))
         if await parts.compactor.compact_if_due(reduced.scene, parts.model, self.last_request):
             reduced = replace(reduced, scene=parts.preparer.scene(parts.log))
         prepared = parts.preparer.request(parts.log, reduced, max_tokens=parts.max_output_tokens)
         self.last_request = prepared.request
         return prepared
 
-    async def _answered(self, request: Request) -> Reply:
+    async def _request_reply(self, request: Request) -> Reply:
         """The reply of the model, or of the next one when it has no capacity."""
         self._partial = ""
         request = replace(request, embedded=self.parts.answer_offline)
@@ -410,7 +410,7 @@ class Loop:
                 self.parts.emit(Notice(f"{self.parts.model.name}: {problem}; falling back to {other.name}", "warning"))
                 self._partial = ""
                 try:
-                    return await answer(other, self.parts.preparer.fitted(request, other.name), self._listen)
+                    return await answer(other, self.parts.preparer.adapt_request(request, other.name), self._listen)
                 except Overloaded:
                     continue
             raise
@@ -452,7 +452,7 @@ class Loop:
         try:
             await self.parts.calls.run(calls, done)
         finally:
-            results = [done.get(call.id) or interrupted(call, was_running=False) for call in calls]
+            results = [done.get(call.id) or answer_interrupted(call, was_running=False) for call in calls]
             self._record_results(results)
         self.join([JoinedAttachment("hook_additional_context", reminder(one)) for each in results for one in each.said])
         self.join(await self.parts.host.after_calls(results))
@@ -517,7 +517,7 @@ class Loop:
             return said.stop or reply.text, True
         return said.blocked or "\n".join(said.context), False
 
-    async def _failed(self, problem: Unavailable) -> tuple[Ending, str]:
+    async def _fail_turn(self, problem: Unavailable) -> tuple[Ending, str]:
         log = self.parts.log
         words = f"API Error: {problem}"
         log.append(AssistantEntry(log.envelope(), assistant(words), model=SYNTHETIC_MODEL, is_error=True))

@@ -79,46 +79,46 @@ class McpTools:
     @property
     def waiting(self) -> tuple[ToolSpec, ...]:
         """The tools that could be loaded."""
-        loaded = self._loaded()
+        loaded = self._list_loaded()
         return tuple(tool.spec for tool in self.connections.tools if tool.spec.name not in loaded)
 
     @property
     def discovered(self) -> tuple[str, ...]:
         """The tools that were loaded on demand."""
         many = len(self.connections.tools) > self.deferred_above
-        return tuple(sorted(self._loaded())) if many else ()
+        return tuple(sorted(self._list_loaded())) if many else ()
 
     def returning(self) -> tuple[RestoredAttachment, ...]:
         """What is announced again after a compaction."""
         names = [spec.name for spec in self.waiting]
-        return (RestoredAttachment(DEFERRED, _listed(names), {"addedNames": [*names]}),) if names else ()
+        return (RestoredAttachment(DEFERRED, _render_listing(names), {"addedNames": [*names]}),) if names else ()
 
     def registry(self) -> Registry:
         """All tools that may be called now."""
-        loaded = self._loaded()
+        loaded = self._list_loaded()
         remote: list[Tool] = [tool for tool in self.connections.tools if tool.spec.name in loaded]
-        if len(remote) < len(self.connections.tools) or SEARCH in self._sent():
+        if len(remote) < len(self.connections.tools) or SEARCH in self._list_sent():
             self._search = self._search or ToolSearch(lambda: self.waiting, self._asked.update)
             remote.insert(0, self._search)
-        if self.connections.with_resources or LIST_NAME in self._sent():
-            self._resource_tools = self._resource_tools or self._made_resource_tools()
+        if self.connections.with_resources or LIST_NAME in self._list_sent():
+            self._resource_tools = self._resource_tools or self._make_resource_tools()
             remote += self._resource_tools
         return self.own.with_tools(remote)
 
-    def _made_resource_tools(self) -> tuple[Tool, ...]:
+    def _make_resource_tools(self) -> tuple[Tool, ...]:
         def connections() -> tuple[Connection, ...]:
             return self.connections.with_resources
 
         return ListMcpResources(connections), ReadMcpResource(connections)
 
-    def _loaded(self) -> set[str]:
+    def _list_loaded(self) -> set[str]:
         """Sent once is sent for good; the rest waits where there are many."""
         remote = {tool.spec.name for tool in self.connections.tools}
         if len(remote) <= self.deferred_above:
             return remote
-        return remote & (self._asked | self._sent())
+        return remote & (self._asked | self._list_sent())
 
-    def _sent(self) -> set[str]:
+    def _list_sent(self) -> set[str]:
         return {spec.name for spec in self.log.view.tools}
 
     def _renew(self, remote: Sequence[RemoteTool]) -> None:
@@ -126,7 +126,7 @@ class McpTools:
         registry = self.registry()
         self.calls.tools = registry
         # After a compaction everything is rendered anew and whatever was loaded must be known then.
-        self._asked |= self._loaded() if len(remote) > self.deferred_above else set()
+        self._asked |= self._list_loaded() if len(remote) > self.deferred_above else set()
         current = {spec.name: spec for spec in registry.specs}
         sent = {spec.name for spec in view.tools}
         kept = tuple(current.get(spec.name, spec) if _comes_and_goes(spec) else spec for spec in view.tools)
@@ -138,16 +138,16 @@ class McpTools:
             self.log.append(PromptEntry(self.log.envelope(), system, (*kept, *joining)))
 
     def _delta(self) -> Sequence[JoinedAttachment]:
-        told = announced_names(self.log, DEFERRED)
+        told = find_announced_names(self.log, DEFERRED)
         fresh = [spec.name for spec in self.waiting if spec.name not in told]
         if not fresh:
             return ()
         data: dict[str, Json] = {"addedNames": [*fresh]}
-        told_now = reminder(_listed(fresh))
+        told_now = reminder(_render_listing(fresh))
         return (JoinedAttachment(DEFERRED, told_now, f"{len(fresh)} tool(s) can be loaded", data),)
 
 
-def announced_names(log: Conversation, *labels: str) -> set[str]:
+def find_announced_names(log: Conversation, *labels: str) -> set[str]:
     """The names that attachments of these kinds list in what the model sees now, a line each."""
     lines = (line for item in log.view.items if item.label in labels for line in item.message.text.splitlines())
     return {line[2:].partition(": ")[0] for line in lines if line.startswith("- ")}
@@ -157,5 +157,5 @@ def _comes_and_goes(spec: ToolSpec) -> bool:
     return spec.name.startswith(_REMOTE) or spec.name in (SEARCH, SKILL, LIST_NAME, READ_NAME)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _render_listing(names: Sequence[str]) -> str:
     return "\n".join([_INTRODUCTION, *(f"- {name}" for name in names)])

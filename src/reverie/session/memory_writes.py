@@ -22,7 +22,7 @@ from reverie.memory.store.change import Author, Change
 from reverie.memory.store.erased_sentences import normal
 from reverie.memory.store.tracked import INDEX_FILE, Seen, is_safe_path, list_tracked, read_tracked
 from reverie.memory.store.writer import FoundEdit
-from reverie.memory.topics.draft import drafted
+from reverie.memory.topics.draft import draft_topic
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AssistantEntry, ToolSpec, UserEntry
@@ -50,9 +50,9 @@ class MemoryWrites:
     def save(self, *, name: str, description: str, type: str, body: str) -> Topic:  # noqa: A002 - the name that callers use
         """Keep a memory, under its own name or in the place of the one that has it."""
         source = self.source
-        topic = drafted(name, description, type, body, trust="inferred", source=source)
+        topic = draft_topic(name, description, type, body, trust="inferred", source=source)
         self._refuse_contradiction(topic)
-        known = self.memory.index.path_named(name)
+        known = self.memory.index.find_path_by_name(name)
         before = _read(self.memory, (known,) if known is not None else ())
         saved = self.memory.keep(topic, session=source.session, author=self.author)
         if saved.commit is not None or saved.is_new:
@@ -71,7 +71,7 @@ class MemoryWrites:
         if inside != INDEX_FILE:
             topic = parse_topic(inside, text)
             self._refuse_contradiction(topic)
-            text = render_topic(replace(topic, sources=tuple(map(self._located, topic.sources))), text)
+            text = render_topic(replace(topic, sources=tuple(map(self._locate_source, topic.sources))), text)
         before = _read(memory, [inside])
         memory.write_files({inside: text}, author=self.author, reason=f"write {inside}", source=self.source)
         self._note(memory, before)
@@ -103,7 +103,7 @@ class MemoryWrites:
         for path, content in before.items():
             self.files.note_done(Path(os.path.realpath(memory.directory)) / path, content)
 
-    def _located(self, source: Source) -> Source:
+    def _locate_source(self, source: Source) -> Source:
         """A source with the message in which its quote was typed."""
         if source.session or not source.quote:
             return source

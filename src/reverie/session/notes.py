@@ -15,15 +15,15 @@ from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.session_notes import (
     BY_STRUCTURE,
     NotesFile,
+    build_notes_outcome,
     conversation_tokens,
-    covered,
     cursor,
+    find_covered,
     is_due,
     keeps_frame,
-    noted,
     notes_by_structure,
     notes_fork,
-    unfenced,
+    strip_fence,
 )
 from reverie.errors import Error, Unavailable
 from reverie.messages.blocks import JsonObject
@@ -94,11 +94,11 @@ class NotesWriter:
     async def _write(self) -> None:
         file, view, scene = self.file(), self.log.view, self.preparer.scene(self.log)
         state = cursor(self.log.chain())
-        spoken, covers = conversation_tokens(view, self.preparer.weigh), covered(view, state)
+        spoken, covers = conversation_tokens(view, self.preparer.weigh), find_covered(view, state)
         is_models = not file.is_blank and state.by != BY_STRUCTURE
         refused = self.governor.refuses()
         if refused and is_models:
-            self.chore.said(f"left as they are: {refused}", self.governor.spent_on(PURPOSE))
+            self.chore.log_line(f"left as they are: {refused}", self.governor.spent_on(PURPOSE))
             return
         written, by = "", self.loop.parts.model.name
         if not refused and by != OFFLINE:
@@ -111,11 +111,11 @@ class NotesWriter:
         elif not written:
             # Paid for and of no use: the next one is due when there is more to say.
             covers, by = state.covers, state.by
-        self.preparer.add(self.log, noted(written, covers, spoken, by, scene, file))
+        self.preparer.add(self.log, build_notes_outcome(written, covers, spoken, by, scene, file))
         words = (
             f"written from structure: {refused}" if refused else "brought up to date" if written else "left as they are"
         )
-        self.chore.said(words, self.governor.spent_on(PURPOSE))
+        self.chore.log_line(words, self.governor.spent_on(PURPOSE))
 
     async def _by_fork(self, file: NotesFile) -> str:
         """The notes as a fork left them; empty when it changed nothing. Raises `Unavailable` when it failed."""
@@ -126,7 +126,7 @@ class NotesWriter:
             return draft.text
         if result.ending is Ending.FAILED:
             raise Unavailable(result.text)
-        whole = unfenced(result.text)
+        whole = strip_fence(result.text)
         return whole if keeps_frame(whole, file.frame) else ""
 
     async def settle(self, *, cancel: bool = False) -> None:

@@ -17,7 +17,7 @@ _NO_MODEL = "No model is configured to say more: set ANTHROPIC_API_KEY, or name 
 
 def answer_offline(log: Conversation, memory: Memory) -> str:
     """The answer to the newest message."""
-    topics = list(_recalled(log, memory))
+    topics = list(_find_recalled(log, memory))
     lines = [f"- {_line(topic)}" for topic in topics]
     known = "\n".join(["This is remembered about it:", *lines]) if lines else _nothing(memory)
     return f"{known}\n\n{_NO_MODEL}"
@@ -33,7 +33,7 @@ def _nothing(memory: Memory) -> str:
     return f"No relevant memories ({count} searched)."
 
 
-def _recalled(log: Conversation, memory: Memory) -> Iterator[Topic]:
+def _find_recalled(log: Conversation, memory: Memory) -> Iterator[Topic]:
     """What was recalled for the newest message."""
     for entry in reversed(log.entries):
         if isinstance(entry, UserEntry) and entry.source != "system":

@@ -48,7 +48,7 @@ from reverie.session.loop import JoinedAttachment, Opening
 from reverie.session.memory_prompt import MemoryFacts
 from reverie.session.options import SessionOptions
 from reverie.session.output_style import StyleChoice, read_styling
-from reverie.session.project_trust import included_part, read_loaded, where_of, with_answers
+from reverie.session.project_trust import read_loaded, to_include_part, where_of, with_answers
 from reverie.session.prompt_text import prompt_text
 from reverie.session.system_prompt import PromptFacts, system_prompt
 from reverie.session.tool_calls import FinishedCall, Permits, ToolCalls
@@ -110,7 +110,7 @@ class OpeningPrompt:
             return ()
         return (JoinedAttachment(CONTEXT, user_context(files, today=self.options.now().date())),)
 
-    async def reopened(self) -> None:
+    async def reopen(self) -> None:
         """After a compaction the cached parts are rendered anew, where they differ; instructions were read again."""
         await self.announce_loaded()
         view = self.log.view
@@ -134,11 +134,11 @@ class OpeningPrompt:
                 JoinedAttachment("date_change", reminder(date_change(today)), f"it is {today:%A}, {today} now")
             )
             self._day = today
-        joined += self._newly_allowed()
+        joined += self._attach_newly_allowed()
         joined += self._mode_change()
         return joined
 
-    def touched(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
+    def collect_attachments(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """What the calls of a round bring along: instructions that hold where they went."""
         for each in done:
             if each.call.name == PLAN_TOOL and not each.answer.is_error:
@@ -157,12 +157,12 @@ class OpeningPrompt:
             self._loaded = mark_as_read(self._instructions(LoadReason.SESSION_START), self._standing())
         for path in sorted(paths):
             before = self._instructions(LoadReason.SESSION_START)
-            more = self._nested(before, path)
-            joined += self._told(more)
+            more = self._load_nested(before, path)
+            joined += self._attach_loaded(more)
             self._loaded = before.with_more(more)
         return joined
 
-    def _told(self, more: Loaded) -> Sequence[JoinedAttachment]:
+    def _attach_loaded(self, more: Loaded) -> Sequence[JoinedAttachment]:
         """Files that were loaded in mid-conversation, as they join it."""
         self._unheard += more.files
         for warning in _warnings(more):
@@ -227,9 +227,9 @@ class OpeningPrompt:
         """Instruction files from outside the project that wait for the user's word."""
         if not self._has_instructions:
             return ()
-        return tuple(map(included_part, self._instructions(LoadReason.SESSION_START).waiting))
+        return tuple(map(to_include_part, self._instructions(LoadReason.SESSION_START).waiting))
 
-    def _newly_allowed(self) -> Sequence[JoinedAttachment]:
+    def _attach_newly_allowed(self) -> Sequence[JoinedAttachment]:
         """Instruction files that the user agreed to after the conversation was opened."""
         before = self._loaded
         if before is None or with_answers(before.where, before.waiting, self.hooks.answers) == before.where:
@@ -237,9 +237,9 @@ class OpeningPrompt:
         trust = self.hooks.answers
         more = read_loaded(before.where, trust, lambda where: load_waiting(replace(before, where=where)))
         self._loaded = replace(before, waiting=()).with_more(more)
-        return self._told(more)
+        return self._attach_loaded(more)
 
-    def _nested(self, before: Loaded, touched: Path) -> Loaded:
+    def _load_nested(self, before: Loaded, touched: Path) -> Loaded:
         def reading(where: Where) -> Loaded:
             return load_nested(replace(before, where=where), touched)
 

@@ -38,7 +38,7 @@ from reverie.session.options import SessionOptions
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import RetentionSweep
 from reverie.session.subagents.subagents import Subagents
-from reverie.session.tool_calls import FinishedCall, Permits, interrupted
+from reverie.session.tool_calls import FinishedCall, Permits, answer_interrupted
 from reverie.settings.features import features
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
@@ -122,7 +122,7 @@ class SessionParts(LoopHost):
 
     async def after_calls(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """Instructions and skills that hold where the calls went."""
-        joined = (*self.opening_prompt.touched(done), *self.extensions.touched(done))
+        joined = (*self.opening_prompt.collect_attachments(done), *self.extensions.collect_attachments(done))
         await self.opening_prompt.announce_loaded()
         return joined
 
@@ -148,7 +148,7 @@ class SessionParts(LoopHost):
 
     async def reopen(self) -> None:
         """Render the cached parts of the prompt anew."""
-        await self.opening_prompt.reopened()
+        await self.opening_prompt.reopen()
 
     def attach(self, kind: str, text: str) -> None:
         """Add words for the model that nobody typed."""
@@ -223,7 +223,7 @@ class SessionParts(LoopHost):
         waiting = [call for item in items for call in item.message.tool_uses if call.id not in answered]
         entries: list[Entry] = []
         for call in waiting:
-            result = ToolResult(call.id, str(interrupted(call).answer.content), is_error=True)
+            result = ToolResult(call.id, str(answer_interrupted(call).answer.content), is_error=True)
             entries.append(UserEntry(self.log.envelope(), user(result), source="system"))
         if entries:
             self.log.append(*entries)

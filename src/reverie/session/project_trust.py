@@ -72,7 +72,7 @@ def _skills(options: SessionOptions) -> Iterator[TrustPart]:
 # finds waiting: it is repeated with the answers until nothing new is allowed.
 
 
-def included_part(outside: Outside) -> TrustPart:
+def to_include_part(outside: Outside) -> TrustPart:
     """A file from outside as one thing to agree to."""
     return TrustPart(TrustKind.INCLUDE, str(outside.wanted_by), str(outside.path))
 
@@ -89,8 +89,8 @@ def read_loaded(where: Where, trust: TrustAnswers, reading: Callable[[Where], Lo
 
 def with_answers(where: Where, waiting: Iterable[Outside], trust: TrustAnswers) -> Where:
     """The same place, with what the user has said to these files."""
-    yes = {one.path for one in waiting if trust.accepts(included_part(one))}
-    no = {one.path for one in waiting if included_part(one).digest in trust.refused}
+    yes = {one.path for one in waiting if trust.accepts(to_include_part(one))}
+    no = {one.path for one in waiting if to_include_part(one).digest in trust.refused}
     return replace(where, allowed=where.allowed | yes, declined=where.declined | no)
 
 
@@ -130,7 +130,7 @@ def list_included_parts(options: SessionOptions, trust: TrustAnswers) -> tuple[T
         return loaded
 
     read_loaded(where_of(options), trust, reading)
-    return tuple(map(included_part, found.values()))
+    return tuple(map(to_include_part, found.values()))
 
 
 # A rule that the user granted for longer than a session, kept where it counts next time.

@@ -15,7 +15,7 @@ from reverie.context.conversation import Conversation
 from reverie.memory.memory import Memory
 from reverie.memory.search.document import Query
 from reverie.memory.search.recall import is_worth_recalling
-from reverie.memory.search.render import Hit, Shown, attachment, still_shown
+from reverie.memory.search.render import Hit, Shown, attachment, find_still_shown
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AttachmentEntry
 from reverie.messages.reminder import reminder
@@ -55,34 +55,34 @@ class SessionRecall:
         )
         if self.memory.off is not None or not settings.enabled or not is_wanted:
             return ()
-        exclude = self._excluded()
+        exclude = self._list_excluded()
         if exclude is None:
             return ()
         view = self.log.view
         files, tools = _in_use(view, self.desk.project)
-        query = self.memory.build_query(text, exclude=exclude, context=_said_before(view), files=files, tools=tools)
+        query = self.memory.build_query(text, exclude=exclude, context=_find_last_reply(view), files=files, tools=tools)
         by_words = replace(query, by_words=True)
-        hits = await self._within(settings.words_timeout_seconds, self._searched(by_words), text)
+        hits = await self._within(settings.words_timeout_seconds, self._search_memory(by_words), text)
         if hits is None:
             return ()
         if self.memory.has_vectors:
-            nearest = await self._within(settings.vectors_timeout_seconds, self._searched(query), text)
+            nearest = await self._within(settings.vectors_timeout_seconds, self._search_memory(query), text)
             query, hits = (by_words, hits) if nearest is None else (query, nearest)
         if self.model is not None and settings.rerank:
             chosen = await self._within(settings.timeout_seconds, self.memory.select(query, hits, self.model), text)
             hits = hits if chosen is None else chosen
-        return self._joined(hits, text)
+        return self._attach_hits(hits, text)
 
     def late(self) -> Sequence[JoinedAttachment]:
         """What came too late for its request and has not been shown since."""
         done = {task: text for task, text in self._late.items() if task.done()}
-        exclude = self._excluded() if done else None
+        exclude = self._list_excluded() if done else None
         for task in done:
             del self._late[task]
         if exclude is None:
             return ()
         hits = {hit.path: hit for task in done for hit in _result(task) or () if hit.path not in exclude}
-        return self._joined(tuple(hits.values()), " ".join(done.values()))
+        return self._attach_hits(tuple(hits.values()), " ".join(done.values()))
 
     def forget(self) -> None:
         """Stop what nobody will read: the conversation it was for is over."""
@@ -96,7 +96,7 @@ class SessionRecall:
         self.forget()
         await asyncio.gather(*late, return_exceptions=True)
 
-    async def _searched(self, query: Query) -> Sequence[Hit]:
+    async def _search_memory(self, query: Query) -> Sequence[Hit]:
         return (await asyncio.to_thread(self.memory.recall_report, query)).hits
 
     async def _within(
@@ -111,14 +111,14 @@ class SessionRecall:
                 self._late[task] = text
         return _result(task) if task.done() else None
 
-    def _excluded(self) -> tuple[str, ...] | None:
+    def _list_excluded(self) -> tuple[str, ...] | None:
         """The memories that stand in the conversation already; None when there is no room for more."""
-        held = still_shown(self._shown(), self.loop.status.used_tokens, self.memory.limits)
+        held = find_still_shown(self._find_shown(), self.loop.status.used_tokens, self.memory.limits)
         if sum(one.size_bytes for one in held) > self.memory.settings.recall.session_bytes:
             return None
         return (*(one.path for one in held), *map(str, self.desk.seen.paths))
 
-    def _joined(self, hits: Sequence[Hit], query: str) -> Sequence[JoinedAttachment]:
+    def _attach_hits(self, hits: Sequence[Hit], query: str) -> Sequence[JoinedAttachment]:
         if not hits:
             return ()
         names = ", ".join(hit.topic.name for hit in hits)
@@ -132,7 +132,7 @@ class SessionRecall:
         self.memory.note_recalled(hits, query, session=self.log.session)
         return (JoinedAttachment(KIND, reminder(attachment(hits)), f"recalled {names}", data),)
 
-    def _shown(self) -> tuple[Shown, ...]:
+    def _find_shown(self) -> tuple[Shown, ...]:
         in_view = {item.uuid for item in self.log.view.items if item.label == KIND}
         found = []
         for entry in reversed(self.log.entries):
@@ -140,7 +140,7 @@ class SessionRecall:
                 break
             if isinstance(entry, AttachmentEntry) and entry.envelope.uuid in in_view:
                 in_view.discard(entry.envelope.uuid)
-                found += _shown_by(entry.data)
+                found += _parse_shown(entry.data)
         return tuple(found)
 
 
@@ -149,7 +149,7 @@ def _result(task: asyncio.Task[Sequence[Hit]]) -> Sequence[Hit] | None:
     return None if task.cancelled() or task.exception() is not None else task.result()
 
 
-def _shown_by(data: JsonObject) -> list[Shown]:
+def _parse_shown(data: JsonObject) -> list[Shown]:
     rows, at = data.get("memories"), data.get("tokens")
     if not isinstance(rows, list):
         return []
@@ -176,7 +176,7 @@ def _in_use(view: View, project: Path) -> tuple[tuple[str, ...], tuple[str, ...]
     return tuple(files), tuple(tools)
 
 
-def _said_before(view: View) -> str:
+def _find_last_reply(view: View) -> str:
     """What the model said last; its words count little beside the user's."""
     replies = (item for item in reversed(view.items) if item.kind is ItemKind.REPLY and item.message.text)
     last = next(replies, None)

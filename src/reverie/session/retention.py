@@ -38,7 +38,7 @@ class RetentionSweep:
         rules = RetentionRules.of(self.options.settings)
         try:
             removed = await asyncio.to_thread(
-                sweep_sessions, self.folder.directory, rules, now=self.options.now(), cited=self._cited
+                sweep_sessions, self.folder.directory, rules, now=self.options.now(), cited=self._find_cited_sessions
             )
         except Error as problem:
             self.emit(Notice(f"old session files were not deleted: {problem}", "warning"))
@@ -51,7 +51,7 @@ class RetentionSweep:
                 )
             )
 
-    def _cited(self) -> frozenset[str]:
+    def _find_cited_sessions(self) -> frozenset[str]:
         """The sessions that memories name as their source; looked up beside the session's own index."""
         with Memory.at(
             self.options.places, self.options.settings, self.options.directory, now=self.options.now

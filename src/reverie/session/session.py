@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from reverie.context.compact import Direction, OneSide
 from reverie.context.receipt import receipts
 from reverie.context.snip import snip_to
-from reverie.context.spans import pinned, uncompact
+from reverie.context.spans import list_pinned, uncompact
 from reverie.errors import UserMistake
 from reverie.files.places import ProjectFolder, list_transcript_folders
 from reverie.files.trust import TrustPart
@@ -33,7 +33,7 @@ from reverie.permissions.approval import Approver
 from reverie.session.build import build_session
 from reverie.session.descriptions import describe_part
 from reverie.session.events import Status, TurnEnded, TurnEvent
-from reverie.session.file_history import RESTORED_KIND, Return, put_back, restored_words
+from reverie.session.file_history import RESTORED_KIND, Return, describe_restored, put_back
 from reverie.session.options import SessionOptions
 from reverie.session.parts import SessionParts
 
@@ -268,7 +268,7 @@ class Session:
         """
         log, preparer = self._parts.log, self._parts.loop.parts.preparer
         scene = preparer.scene(log)
-        kept = pinned(log.entries)
+        kept = list_pinned(log.entries)
         share = self._options.settings.snip.target_fraction if share is None else share
         used, line = scene.budget.used_tokens, round(share * scene.budget.effective_tokens)
         outcome = snip_to(log.view, scene, line if used > line else round(share * used), pinned=kept)
@@ -312,22 +312,22 @@ class Session:
         undone = uncompact(log.entries)
         log.branch_from(undone.leaf)
         log.append(*undone.again(log.envelope))
-        return self._marked(REWOUND, "uncompact")
+        return self._append_mark(REWOUND, "uncompact")
 
     def rewind(self, message_id: str) -> int:
         """Go back to before a message of the user; returns the size of the view in tokens.
 
         Nothing is removed: what came after stays in the transcript. Files stay as they are: see `restore_files`.
         """
-        found = self._said(message_id)
+        found = self._find_user_entry(message_id)
         self._parts.log.branch_from(found.envelope.parent)
         # What was read after that message is no longer seen, so it must be read again before it is changed.
         self._parts.desk.seen.forget()
-        return self._marked(REWOUND, "rewind")
+        return self._append_mark(REWOUND, "rewind")
 
     def changed_files(self, message_id: str) -> tuple[Return, ...]:
         """The files that file and memory tools changed since before a message, and what going back would mean."""
-        return self._parts.files.since(self._said(message_id).envelope.uuid)
+        return self._parts.files.since(self._find_user_entry(message_id).envelope.uuid)
 
     def restore_files(self, returns: Iterable[Return], *, told: bool = False) -> tuple[Path, ...]:
         """Bring files back to what they were, those that still hold what was looked at; their paths.
@@ -337,10 +337,10 @@ class Session:
         parts = self._parts
         done = put_back(parts.files, returns, parts.memory, self.id)
         if done and told:
-            parts.attach(RESTORED_KIND, restored_words(done))
+            parts.attach(RESTORED_KIND, describe_restored(done))
         return done
 
-    def _said(self, message_id: str) -> UserEntry:
+    def _find_user_entry(self, message_id: str) -> UserEntry:
         chain = self._parts.log.chain()
         found = next((one for one in chain if _id(one) == message_id or _id(one).startswith(message_id)), None)
         if not isinstance(found, UserEntry):
@@ -352,14 +352,14 @@ class Session:
         log = self._parts.log
         log.branch_from(None)
         self._parts.forget()
-        self._marked(CLEARED, "clear")
+        self._append_mark(CLEARED, "clear")
         self._was_cleared = self._has_begun
 
     def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
         """Rows of a name and a sentence on a part of the session; None when it has no such part."""
         return describe_part(self._parts, subject)
 
-    def _marked(self, name: str, why: str) -> int:
+    def _append_mark(self, name: str, why: str) -> int:
         log = self._parts.log
         log.append(MarkEntry(log.envelope(), name, {"by": why}))
         self._parts.loop.measure()

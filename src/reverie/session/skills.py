@@ -27,7 +27,7 @@ from reverie.permissions.need import Act
 from reverie.permissions.rule import RuleKind
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import JoinedAttachment
-from reverie.session.mcp_tools import announced_names
+from reverie.session.mcp_tools import find_announced_names
 from reverie.session.tool_calls import FinishedCall, ToolCalls
 from reverie.tools.agent import Order, StartAgent
 from reverie.tools.tool import ToolAnswer
@@ -128,7 +128,7 @@ class SkillInvoker:
         ready, self._pending = self._pending, []
         return ready
 
-    def touched(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
+    def collect_attachments(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """What the calls of a round bring along: invoked skills, and skills that hold where they went."""
         joined = list(self.pending())
         paths = {
@@ -143,20 +143,20 @@ class SkillInvoker:
             if path.is_relative_to(self.directory):
                 self._touched.add(path.relative_to(self.directory).as_posix())
                 self.skills = self.skills.with_more(list_nested(path, places=self.places, directory=self.directory))
-        return [*joined, *self._unannounced()]
+        return [*joined, *self._attach_unannounced()]
 
     def renew(self, skills: Skills) -> None:
         """Take these skills, and those that were found on the way; new ones are announced at the next boundary."""
         self.skills = skills.with_more(self.skills)
-        self._pending += self._unannounced()
+        self._pending += self._attach_unannounced()
 
     def turn_ended(self) -> None:
         """What skills were allowed to do is over."""
         while self._leaving:
             self._leaving.pop()()
 
-    def _unannounced(self) -> Sequence[JoinedAttachment]:
-        told = announced_names(self.log, LISTING, NEARBY)
+    def _attach_unannounced(self) -> Sequence[JoinedAttachment]:
+        told = find_announced_names(self.log, LISTING, NEARBY)
         fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in told]
         if not fresh:
             return ()

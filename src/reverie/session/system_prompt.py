@@ -70,7 +70,7 @@ class PromptSection:
 def system_prompt(facts: PromptFacts) -> tuple[SystemBlock, ...]:
     """The system text as blocks: static, session, then each volatile section by itself."""
     found = sections(facts)
-    blocks = [SystemBlock(_joined(found, tier), tier) for tier in ("static", "session")]
+    blocks = [SystemBlock(_join_sections(found, tier), tier) for tier in ("static", "session")]
     blocks += [SystemBlock(section.text, section.tier) for section in found if section.tier == "volatile"]
     return tuple(block for block in blocks if block.text)
 
@@ -165,5 +165,5 @@ def _plain(name: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in name)
 
 
-def _joined(found: Iterable[PromptSection], tier: str) -> str:
+def _join_sections(found: Iterable[PromptSection], tier: str) -> str:
     return "\n\n".join(section.text.strip("\n") for section in found if section.tier == tier)

@@ -30,7 +30,7 @@ async def serve(session: Session, *, leader: str, role: Definition | None, poll_
     subagents = session.parts.subagents
     post, options = subagents.post, session.parts.options
     _limit(session, role)
-    post.heed = lambda letter: _heed(session, leader, letter)
+    post.heed = lambda letter: _apply_plan_approval(session, leader, letter)
     write_member(post.team_folder, post.name, role.name if role else "", session.id, options.now())
     try:
         while _has_leader(session, leader):
@@ -103,7 +103,7 @@ def _limit(session: Session, role: Definition | None) -> None:
             permits.policy = permits.policy.with_rule(tool.spec.name, RuleKind.DENY, source=f"agent {role.name}")
 
 
-def _heed(session: Session, leader: str, letter: AgentMessage) -> None:
+def _apply_plan_approval(session: Session, leader: str, letter: AgentMessage) -> None:
     """Leave plan mode when the leader accepts the plan; a rejection is words, and nothing but reading goes on."""
     permits = session.parts.permits
     is_accepted = letter.kind == _PLAN and letter.sender == leader and letter.approve is True

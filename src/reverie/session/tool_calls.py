@@ -2,7 +2,7 @@
 
 Calls that only read run together, at most so many at once; all others one by one. A refusal, a mistake of the model
 and a crash of a tool are answers like any other, so no call ever stays open: when the turn is cancelled, what has not
-answered is answered for (`interrupted`).
+answered is answered for (`answer_interrupted`).
 """
 
 from __future__ import annotations
@@ -101,13 +101,13 @@ class Permits:
         problems = []
         for update in updates if isinstance(updates, list) else ():
             try:
-                self.policy = _updated(self.policy, update)
+                self.policy = _apply_update(self.policy, update)
             except (UserMistake, ValueError) as mistake:
                 problems.append(f"a hook's `updatedPermissions`: {mistake}")
         return tuple(problems)
 
 
-def _updated(policy: Policy, update: Json) -> Policy:
+def _apply_update(policy: Policy, update: Json) -> Policy:
     """The policy with one update in the words of the format. Raises `UserMistake` or `ValueError`."""
     fields = update if isinstance(update, dict) else {}
     match fields.get("type"):
@@ -150,13 +150,13 @@ class ToolCalls:
                 continue
             limit = asyncio.Semaphore(self.desk.settings.tools.concurrency)
 
-            async def limited(call: ToolUse, limit: asyncio.Semaphore = limit) -> None:
+            async def run_limited(call: ToolUse, limit: asyncio.Semaphore = limit) -> None:
                 async with limit:
                     await self._run(call, done)
 
             async with asyncio.TaskGroup() as running:
                 for call in group:
-                    running.create_task(limited(call))
+                    running.create_task(run_limited(call))
 
     def _groups(self, calls: Sequence[ToolUse]) -> Iterable[list[ToolUse]]:
         group: list[ToolUse] = []
@@ -173,17 +173,17 @@ class ToolCalls:
 
     async def _run(self, call: ToolUse, done: dict[str, FinishedCall]) -> None:
         try:
-            result = await self._answered(call)
+            result = await self._answer_call(call)
         except ToolMistake as mistake:
             result = FinishedCall(call, ToolAnswer(str(mistake), is_error=True))
         except Error as problem:
             result = FinishedCall(call, ToolAnswer(f"{type(problem).__name__}: {problem}", is_error=True))
         except asyncio.CancelledError:
-            done[call.id] = interrupted(call)
+            done[call.id] = answer_interrupted(call)
             raise
         except Exception as bug:  # noqa: BLE001 - a tool that breaks must cost one answer and never the session
             result = FinishedCall(call, ToolAnswer(f"The tool failed: {type(bug).__name__}: {bug}", is_error=True))
-        result = replace(result, answer=_told_apart(_without(self.desk.keys, result.answer)))
+        result = replace(result, answer=_flag_forged_reminder(_without(self.desk.keys, result.answer)))
         done[call.id] = result
         self.emit(
             ToolEnded(
@@ -198,7 +198,7 @@ class ToolCalls:
             )
         )
 
-    async def _answered(self, call: ToolUse) -> FinishedCall:
+    async def _answer_call(self, call: ToolUse) -> FinishedCall:
         tool = self.tools.find(call.name)
         if INVALID_INPUT in call.input:
             raise ToolMistake("The input of this call was no JSON object. Send it again, complete.")
@@ -231,7 +231,7 @@ class ToolCalls:
             desk = replace(desk)
         desk.progress = lambda line: self.emit(ToolProgress(call.id, line))
         desk.call_id = call.id
-        was = noted(desk)
+        was = take_snapshot(desk)
         try:
             answer = await tool.run(given, desk)
         except (ToolMistake, Error) as problem:
@@ -265,7 +265,7 @@ class ToolCalls:
             self.emit(Notice(message, "warning"))
 
     @asynccontextmanager
-    async def _waiting_is_told(self, tool: str) -> AsyncIterator[None]:
+    async def _notify_while_waiting(self, tool: str) -> AsyncIterator[None]:
         """Let hooks call somebody to the screen while a question waits; once it is answered they are ended."""
         facts: JsonObject = {"message": f"{tool} waits for your permission", "notification_type": "permission_prompt"}
         telling = asyncio.create_task(self._fire("Notification", facts, "permission_prompt"))
@@ -294,9 +294,9 @@ class ToolCalls:
             decision = PermissionDecision(PermissionVerdict.ASK, hook.reason or "a hook wants you to be asked", "")
         if decision.verdict is PermissionVerdict.ALLOW or hook.permission == "allow":
             return _Ruling(given)
-        return await self._asked(call, given, need, decision, facts)
+        return await self._ask_permission(call, given, need, decision, facts)
 
-    async def _asked(
+    async def _ask_permission(
         self, call: ToolUse, given: JsonObject, need: Need, decision: PermissionDecision, facts: JsonObject
     ) -> _Ruling:
         async with self.asking:
@@ -307,9 +307,9 @@ class ToolCalls:
             request: JsonObject = {**facts, "permission_suggestions": [*offers]}
             hook = await self._fire("PermissionRequest", request, call.name)
             if hook.permission is not None:
-                return self._answered_by_hook(call, given, hook)
+                return self._apply_hook_answer(call, given, hook)
             question = Question(call.id, need, decision.reason, offers, self.agent)
-            async with self._waiting_is_told(call.name):
+            async with self._notify_while_waiting(call.name):
                 answer = await self.approver.approve(question)
         if answer.allowed:
             self.permits.grant(answer)
@@ -318,7 +318,7 @@ class ToolCalls:
         refusal = f"The user did not allow this call ({decision.reason}).{because}"
         return _Ruling(given, refusal, why=decision.reason, suggestions=offers)
 
-    def _answered_by_hook(self, call: ToolUse, given: JsonObject, hook: HookVerdict) -> _Ruling:
+    def _apply_hook_answer(self, call: ToolUse, given: JsonObject, hook: HookVerdict) -> _Ruling:
         """What a hook says in the place of the user; another input is judged like any other."""
         if hook.permission != "allow":
             reason = hook.reason or HOOK_REFUSED
@@ -333,7 +333,7 @@ class ToolCalls:
         return _Ruling(changed, refusal)
 
 
-def interrupted(call: ToolUse, *, was_running: bool = True) -> FinishedCall:
+def answer_interrupted(call: ToolUse, *, was_running: bool = True) -> FinishedCall:
     """The answer to a call that the user interrupted."""
     return FinishedCall(call, ToolAnswer(INTERRUPTED if was_running else SKIPPED, is_error=True), refused=True)
 
@@ -349,11 +349,11 @@ def _without(keys: Sequence[str], answer: ToolAnswer) -> ToolAnswer:
                 replace(block, text=block.text.replace(key, KEY_MASK)) if isinstance(block, Text) else block
                 for block in content
             )
-        details = {name: _masked(value, key) for name, value in details.items()}
+        details = {name: _mask_key(value, key) for name, value in details.items()}
     return replace(answer, content=content, details=details) if keys else answer
 
 
-def _told_apart(answer: ToolAnswer) -> ToolAnswer:
+def _flag_forged_reminder(answer: ToolAnswer) -> ToolAnswer:
     """The answer as it is, byte for byte, with a word behind it where something in it passes for a word of ours."""
     if not forges_reminder(_text(answer)):
         return answer
@@ -362,13 +362,13 @@ def _told_apart(answer: ToolAnswer) -> ToolAnswer:
     return replace(answer, content=(*answer.content, Text(_FORGED)))
 
 
-def _masked(value: Json, key: str) -> Json:
+def _mask_key(value: Json, key: str) -> Json:
     if isinstance(value, str):
         return value.replace(key, KEY_MASK)
     if isinstance(value, list):
-        return [_masked(item, key) for item in value]
+        return [_mask_key(item, key) for item in value]
     if isinstance(value, dict):
-        return {name: _masked(item, key) for name, item in value.items()}
+        return {name: _mask_key(item, key) for name, item in value.items()}
     return value
 
 
@@ -396,7 +396,7 @@ class Before:
     tasks: tuple[Task, ...]
 
 
-def noted(desk: Desk) -> Before:
+def take_snapshot(desk: Desk) -> Before:
     """What is compared afterwards."""
     return Before(desk.directory, desk.tasks)
 

@@ -27,9 +27,9 @@ def transcript_path(configuration: Configuration, directory: Path, session: str)
     return places(configuration).project(directory).transcript(session)
 
 
-def agreed_configuration(flags: SettingsFlags) -> Agreed:
+def load_agreed_configuration(flags: SettingsFlags) -> Agreed:
     """The settings of this process for a session, with what the user agreed to of the project's own."""
-    return agreed(from_process(flags), lambda: from_process(flags, trusted=True))
+    return apply_trust(from_process(flags), lambda: from_process(flags, trusted=True))
 
 
 def build_agreed_options(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> SessionOptions:
@@ -48,7 +48,7 @@ def build_agreed_options(agreed: Agreed, directory: Path, model_name: str, **fur
 def build_process_options(project: Path, model: str | None, approver: Approver | None) -> SessionOptions:
     """The options of a session in a project, with the settings and keys of this process."""
     directory = project.expanduser().resolve()
-    found = agreed_configuration(SettingsFlags(project=directory))
+    found = load_agreed_configuration(SettingsFlags(project=directory))
     name = model_choice(found.configuration, model).name
     return build_agreed_options(found, directory, name, approver=approver, is_interactive=approver is not None)
 
@@ -99,7 +99,7 @@ class Agreed:
     """Whether the project's files may switch plugins on."""
 
 
-def agreed(configuration: Configuration, trusted: Callable[[], Configuration]) -> Agreed:
+def apply_trust(configuration: Configuration, trusted: Callable[[], Configuration]) -> Agreed:
     """What waits for, or has, the user's word in a configuration; `trusted` reads it again with all of it."""
     plugins = tuple(_plugin_parts(configuration))
     waits = any(caution.waits_for_trust for caution in configuration.cautions)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from reverie.apps.cli.exits import FAILED, ended
+from reverie.apps.cli.exits import FAILED, run_command
 from tests.requirements import requirement
 
 
@@ -26,7 +26,7 @@ def test_what_the_world_refuses_is_told_in_one_line(
     def act() -> int:
         raise failure
 
-    assert ended(act) == FAILED
+    assert run_command(act) == FAILED
     told = capsys.readouterr().err
     assert words in told
     assert told.count("\n") == 1
@@ -38,12 +38,12 @@ def test_a_mistake_of_the_program_is_not_hidden() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        ended(act)
+        run_command(act)
 
 
 INTERRUPTED_TASK = """
 import asyncio, os, signal, sys
-from reverie.apps.cli.exits import ended
+from reverie.apps.cli.exits import run_command
 
 async def work():
     os.kill(os.getpid(), signal.SIGINT)
@@ -55,7 +55,7 @@ async def main():
     await asyncio.sleep(60)
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-sys.exit(ended(lambda: asyncio.run(main())))
+sys.exit(run_command(lambda: asyncio.run(main())))
 """
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reverie.context.client_messages import Followed
-from reverie.context.pipeline import answered, compact_now
+from reverie.context.pipeline import compact_now, run_embedded_flow
 from reverie.context.replacement import Case
 from reverie.context.stage import StageContext
 from reverie.files.places import slug
@@ -40,7 +40,7 @@ def compacted(terminal: Terminal) -> Path:
     scene = StageContext(used, clock.now(), log.envelope, lambda item: round(weigh_message(item.message, rates)))
     small = replace(Settings().compaction, keep_min_tokens=300, keep_min_text_messages=1, restore_files=0)
     case = Case(log.view, log.entries, scene, small, trigger="manual")
-    log.append(*answered(compact_now(case, Settings())).entries)
+    log.append(*run_embedded_flow(compact_now(case, Settings())).entries)
     path = terminal.home / ".reverie" / "projects" / slug(terminal.project) / "5f0c954e.jsonl"
     with Transcript.open(path, now=clock.now()) as transcript:
         transcript.append(*log.entries)

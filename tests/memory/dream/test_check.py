@@ -153,9 +153,9 @@ def test_a_write_is_judged_before_it_is_made(tmp_path: Path) -> None:
 def test_the_view_keeps_the_last_messages_and_knows_the_first_write() -> None:
     view = DreamView(limit=3)
     for number in range(5):
-        view = view.said(f"message {number}")
+        view = view.with_message(f"message {number}")
     assert view.messages == ("message 2", "message 3", "message 4")
-    view = view.called("Read")
+    view = view.with_call("Read")
     assert (view.phase, view.calls) == ("starting", 1)
-    view = view.called("Edit", "a.md").called("Write", "a.md").called("Write", "b.md")
+    view = view.with_call("Edit", "a.md").with_call("Write", "a.md").with_call("Write", "b.md")
     assert (view.phase, view.calls, view.touched) == ("updating", 4, ("a.md", "b.md"))

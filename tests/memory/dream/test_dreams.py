@@ -11,7 +11,7 @@ import pytest
 
 from reverie.files.background_tasks import list_tasks, write_stop_request
 from reverie.memory.dream.dreams import Dreams, Dreamt
-from reverie.memory.dream.estimate import estimated_dream
+from reverie.memory.dream.estimate import estimate_dream
 from reverie.memory.dream.lock import DreamState
 from reverie.memory.dream.model_dream import spec_of
 from reverie.memory.dream.proposal import StepKind, has_proposal
@@ -312,7 +312,7 @@ async def test_what_a_dream_is_reckoned_to_cost_is_what_the_provider_counts(tmp_
         likely = sleeper.dreams.estimate(LoopForks(loop))
         assert at.provider.requests == ()
         assert len(sleeper.session.entries) == entries
-        exact = estimated_dream(
+        exact = estimate_dream(
             _spec(sleeper), LoopForks(loop), read(sleeper.memory.directory).values(), rounds=2, output_tokens=380
         )
         done = await sleeper.run()

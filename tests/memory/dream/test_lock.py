@@ -18,7 +18,7 @@ from reverie.memory.dream.lock import (
     read_dreamer,
     read_host_lock,
     read_state,
-    recovered,
+    recover_state,
     write_host_time,
     write_state,
 )
@@ -240,6 +240,6 @@ def test_the_last_success_is_kept_apart_and_an_unreadable_note_is_none(tmp_path:
 def test_a_commit_without_its_note_counts_as_the_last_success() -> None:
     state = DreamState(NOW, logs={"2026-03-09": 120})
     later = NOW + timedelta(days=2)
-    assert recovered(state, lambda: later) == DreamState(later, logs={"2026-03-09": 120})
-    assert recovered(state, lambda: NOW - timedelta(days=1)) == state
-    assert recovered(state, lambda: None) == state
+    assert recover_state(state, lambda: later) == DreamState(later, logs={"2026-03-09": 120})
+    assert recover_state(state, lambda: NOW - timedelta(days=1)) == state
+    assert recover_state(state, lambda: None) == state

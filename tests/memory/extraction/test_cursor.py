@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reverie.memory.extraction.cursor import ExtractionCursor, cursor, mark, new_entries, newest, written_by_agent
+from reverie.memory.extraction.cursor import ExtractionCursor, cursor, find_agent_writes, mark, new_entries, newest
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
 from reverie.messages.message import assistant, user
 from reverie.messages.records import decode_line, encode_line
@@ -57,4 +57,4 @@ def test_what_the_main_agent_wrote_itself_is_known(tmp_path: Path) -> None:
         ),
     )
 
-    assert written_by_agent([wrote], tmp_path / "memory") == ("feedback_a.md",)
+    assert find_agent_writes([wrote], tmp_path / "memory") == ("feedback_a.md",)

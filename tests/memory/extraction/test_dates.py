@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.dates import resolve_dates
 from tests.requirements import requirement
 
 MONDAY = date(2026, 2, 16)
@@ -15,7 +15,7 @@ MONDAY = date(2026, 2, 16)
 
 def _is_beside(text: str, day: str) -> None:
     """The day stands in brackets beside the words, and every word is there as before."""
-    resolved = placed(text, MONDAY).text
+    resolved = resolve_dates(text, MONDAY).text
 
     assert re.findall(r"[(（]([^)）]+)[)）]", resolved) == [day]
     assert re.sub(r"\s?[(（][^)）]+[)）]", "", resolved) == text
@@ -105,25 +105,25 @@ def test_a_day_that_was_lies_before_the_day_it_was_told(text: str, day: str) -> 
     ],
 )
 def test_recurring_days_and_words_about_days_stay(text: str) -> None:
-    assert placed(text, MONDAY).text == text
+    assert resolve_dates(text, MONDAY).text == text
 
 
 def test_a_day_of_the_last_weeks_is_not_moved_to_the_next_year() -> None:
-    assert placed("since January 20", MONDAY).last == date(2026, 1, 20)
-    assert placed("on November 3", MONDAY).last == date(2026, 11, 3)
+    assert resolve_dates("since January 20", MONDAY).last == date(2026, 1, 20)
+    assert resolve_dates("on November 3", MONDAY).last == date(2026, 11, 3)
 
 
 @requirement("extraction:dates")
 @pytest.mark.parametrize("text", ["don't merge until Friday", "nobody deploys after Thursday", "周四之后不要合并"])
 def test_a_rule_that_ends_or_begins_on_a_day_names_it(text: str) -> None:
-    assert "2026-02-" in placed(text, MONDAY).text
+    assert "2026-02-" in resolve_dates(text, MONDAY).text
 
 
 @requirement("extraction:dates")
 def test_without_a_day_nothing_changes_and_it_is_told() -> None:
-    assert placed("due tomorrow", None).text == "due tomorrow"
-    assert placed("due tomorrow", None).is_relative
-    assert not placed("due some day", None).is_relative
+    assert resolve_dates("due tomorrow", None).text == "due tomorrow"
+    assert resolve_dates("due tomorrow", None).is_relative
+    assert not resolve_dates("due some day", None).is_relative
 
 
 @requirement("extraction:dates")
@@ -131,11 +131,11 @@ def test_without_a_day_nothing_changes_and_it_is_told() -> None:
     st.dates(date(2000, 1, 1), date(2099, 1, 1)), st.sampled_from(["next Friday", "tomorrow", "in 3 days", "下周五"])
 )
 def test_placing_is_idempotent_and_lies_ahead(today: date, text: str) -> None:
-    once = placed(text, today)
+    once = resolve_dates(text, today)
 
     assert once.last is not None
     assert today < once.last <= today + timedelta(days=14)
-    assert placed(once.text, today).text == once.text
+    assert resolve_dates(once.text, today).text == once.text
 
 
 _WAS = ["last {}", "since {}", "the outage on {} was ours", "letzten {}"]
@@ -151,7 +151,7 @@ def test_a_weekday_of_the_past_is_the_nearest_before(today: date, number: int, w
         if "letzten" not in words
         else ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"]
     )
-    day = placed(words.format(names[number]), today).last
+    day = resolve_dates(words.format(names[number]), today).last
 
     assert day is not None
     assert day.weekday() == number
@@ -161,7 +161,7 @@ def test_a_weekday_of_the_past_is_the_nearest_before(today: date, number: int, w
 @requirement("extraction:dates")
 @given(st.dates(date(2000, 1, 1), date(2099, 1, 1)), st.integers(0, 6), st.sampled_from(_WILL_BE))
 def test_a_weekday_to_come_is_never_before_today(today: date, number: int, words: str) -> None:
-    day = placed(words.format(_DAYS[number]), today).last
+    day = resolve_dates(words.format(_DAYS[number]), today).last
 
     assert day is not None
     assert day.weekday() == number
@@ -172,7 +172,7 @@ def test_a_weekday_to_come_is_never_before_today(today: date, number: int, words
 @given(st.dates(date(2000, 1, 1), date(2099, 1, 1)), st.integers(0, 6), st.integers(-2, 2))
 def test_weeks_that_are_named_in_chinese_begin_on_monday(today: date, number: int, weeks: int) -> None:
     week = "这" if weeks == 0 else ("下" if weeks > 0 else "上") * abs(weeks)
-    day = placed(f"{week}周{'一二三四五六日'[number]}", today).last
+    day = resolve_dates(f"{week}周{'一二三四五六日'[number]}", today).last
 
     monday = today - timedelta(days=today.weekday())
     assert day == monday + timedelta(days=7 * weeks + number)

@@ -15,8 +15,8 @@ from reverie.memory.extraction.schedule import (
     SkipReason,
     TurnEnd,
     leaving,
-    recounted,
     run_ended,
+    start_trailing_run,
     turn_ended,
 )
 from tests.requirements import requirement
@@ -125,7 +125,7 @@ def test_a_trailing_run_looks_at_what_lies_after_the_cursor_now() -> None:
     state, _, trailing = run_ended(state, succeeded=True)
     assert trailing is not None
 
-    counted, step = recounted(state, TurnEnd("m3", 2))
+    counted, step = start_trailing_run(state, TurnEnd("m3", 2))
     assert step == Run(TurnEnd("m3", 2), is_trailing=True)
     assert counted.running == TurnEnd("m3", 2)
-    assert recounted(state, None) == (ScheduleState(), Rest(SkipReason.no_news))
+    assert start_trailing_run(state, None) == (ScheduleState(), Rest(SkipReason.no_news))

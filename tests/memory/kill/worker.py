@@ -55,7 +55,7 @@ def check(directory: Path, said: str, *, fsck: bool = True) -> list[str]:
     store = open_here(directory)
     store.sync()
     topics = {found.name: found for found in store.topics()}
-    problems = [f"damaged: {error}" for error in store.damaged()]
+    problems = [f"damaged: {error}" for error in store.find_damaged()]
     lost = re.findall(r"^saved (.*)$", said, re.MULTILINE)
     forgotten = set(re.findall(r"^forgetting (.*)$", said, re.MULTILINE))
     problems += [f"lost: {name}" for name in lost if name not in topics and name not in forgotten]

@@ -143,7 +143,7 @@ def test_a_word_that_most_documents_have_is_looked_for_in_the_newest_of_them(tmp
         tmp_path, *(SearchDocument(key=f"{number:04}.md", body=f"meeting {number}") for number in range(3_000))
     )
 
-    found = [measured.row.key for measured in index.measured(Query("meeting", NOW))[1]]
+    found = [measured.row.key for measured in index.measure_candidates(Query("meeting", NOW))[1]]
 
     assert len(found) > 20
     assert min(found) >= "1000.md"
@@ -209,7 +209,7 @@ def test_a_removed_document_is_gone_and_a_changed_one_has_only_its_new_words(tmp
         assert ask(index, "postgresql") == []
         assert ask(index, "sqlite")[0] == "tests.md"
         assert len(index) == len(TOPICS) - 1
-        assert "deploy.md" not in index.known()
+        assert "deploy.md" not in index.read_known()
 
 
 WORDS = ("cache", "deploy", "parser", "北京", "getUser", "invoice", "kitten", "Ann")
@@ -246,7 +246,7 @@ def test_an_index_updated_in_steps_answers_as_one_built_at_once(
         assert [(hit.key, round(hit.score, 9)) for hit in stepwise.search(question)] == [
             (hit.key, round(hit.score, 9)) for hit in once.search(question)
         ]
-        assert stepwise.known() == once.known()
+        assert stepwise.read_known() == once.read_known()
 
 
 @requirement("search:index:derived")
@@ -263,7 +263,7 @@ def test_a_damaged_or_older_file_is_replaced_and_filled_again(tmp_path: Path, da
         connection.execute("PRAGMA user_version = 99")
         connection.close()
     with SearchIndex(path) as index:
-        assert index.known() == {}
+        assert index.read_known() == {}
         index.update(TOPICS)
         assert ask(index, "how is staging deployed")[0] == "deploy.md"
 
@@ -285,7 +285,7 @@ def test_processes_that_update_at_once_lose_nothing(tmp_path: Path) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", _WRITER, str(path), name]) for name in ("ann", "ben", "cid")]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     with SearchIndex(path) as index:
-        assert len(index) == len(index.known()) == 60
+        assert len(index) == len(index.read_known()) == 60
 
 
 @requirement("search:query:light")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.search.analyze import analyse_query
-from reverie.memory.search.database import FIELD_WEIGHTS, DocumentRow, joined
+from reverie.memory.search.database import FIELD_WEIGHTS, DocumentRow, join_terms
 from reverie.memory.search.features import WeighedQuery, measure
 
 _LINES = st.lists(st.sampled_from(("fig", "figs", "plum", "fi", "mango")), max_size=8).map(" ".join)
@@ -16,7 +16,7 @@ _STANDS_FOR = {"fig": ("fig", 1.0), "plum": ("plum", 1.0), "figs": ("fig", 0.6),
 
 def row_of(*texts: str) -> DocumentRow:
     length = sum(len(text.split()) for text in texts)
-    return DocumentRow(1, "key", None, 0, None, None, 0, length, 0.0, 0.0, 0, "", joined(*texts))
+    return DocumentRow(1, "key", None, 0, None, None, 0, length, 0.0, 0.0, 0, "", join_terms(*texts))
 
 
 def wanted_for(text: str) -> WeighedQuery:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.search.analyze import terms
-from reverie.memory.search.render import Hit, RenderLimits, Shown, attachment, excerpt, still_shown, within
+from reverie.memory.search.render import Hit, RenderLimits, Shown, attachment, excerpt, find_still_shown, within
 from reverie.memory.topics.topic import Topic
 from tests.requirements import requirement
 
@@ -86,5 +86,5 @@ def test_a_shown_memory_may_return_after_enough_was_said() -> None:
         Shown(path="/m/b.md", size_bytes=2000, at_tokens=40_000),
     )
 
-    assert still_shown([early, late], 50_999, RenderLimits()) == (early, late)
-    assert still_shown([early, late], 51_000, RenderLimits()) == (late,)
+    assert find_still_shown([early, late], 50_999, RenderLimits()) == (early, late)
+    assert find_still_shown([early, late], 51_000, RenderLimits()) == (late,)

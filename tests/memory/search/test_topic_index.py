@@ -208,7 +208,7 @@ def test_two_users_of_one_index_see_each_others_changes(tmp_path: Path) -> None:
     one.refresh(["b.md"])
 
     assert keys(other, "mango queue drained") == ["b.md"]
-    assert other.path_named("b") == "b.md"
+    assert other.find_path_by_name("b") == "b.md"
 
 
 @requirement("recall:use-counts")

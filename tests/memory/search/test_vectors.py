@@ -85,13 +85,13 @@ def test_one_sentence_of_a_long_text_is_found_by_its_meaning(tmp_path: Path) -> 
     with SearchIndex(tmp_path / "index", model) as index:
         index.update(documents)
         index.add_vectors(documents, model)
-        _, measured, _ = index.measured(Query("puppy", NOW))
+        _, measured, _ = index.measure_candidates(Query("puppy", NOW))
         values = {each.row.key: each.values for each in measured}
         assert values["long"]["sentence_similarity"] > 0.9 > values["long"]["similarity"]
         assert values["other"]["sentence_similarity"] < 0.5
         index.update([SearchDocument(key="long", body="engine")])
         index.add_vectors([SearchDocument(key="long", body="engine")], model)
-        _, measured, _ = index.measured(Query("puppy", NOW))
+        _, measured, _ = index.measure_candidates(Query("puppy", NOW))
         assert all(each.values["sentence_similarity"] < 0.5 for each in measured)
 
 

@@ -211,7 +211,7 @@ def test_a_directory_inside_a_work_tree_keeps_its_history_aside(tmp_path: Path) 
     assert not (directory / ".git").exists()
     assert sorted(path.name for path in directory.iterdir()) == ["MEMORY.md", "feedback_second.md"]
     assert len(log(store)) == 3
-    assert store.archived() == ("feedback_first.md",)
+    assert store.list_archived() == ("feedback_first.md",)
     assert open_store(directory, aside=aside).sync() == ()
     assert git(project, "log", "--all", "--format=%H") == ""
 

@@ -255,7 +255,7 @@ def test_an_archived_topic_is_erased_with_its_copy_in_the_archive(tmp_path: Path
     erased = erase(store, "feedback_deployment_window.md")
 
     assert erased.kept_by == ()
-    assert store.archived() == ()
+    assert store.list_archived() == ()
     assert _SENTENCE.encode() not in _everything_in(tmp_path)
 
 

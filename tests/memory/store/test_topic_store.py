@@ -220,7 +220,7 @@ def test_a_damaged_topic_is_named_left_alone_and_never_overwritten(tmp_path: Pat
     (tmp_path / "bytes.md").write_bytes(b"\xff\xfe\x00")
     store.sync()
     assert [found.name for found in store.topics()] == ["Fine"]
-    assert len(list(store.damaged())) == 2
+    assert len(list(store.find_damaged())) == 2
     with pytest.raises(Damaged):
         store.save(topic("New", path="broken.md"))
     assert broken.read_bytes() == b"---\nname: [unclosed\n---\nbody\n"
@@ -233,12 +233,12 @@ def test_an_archived_topic_is_out_of_a_hosts_sight_and_comes_back(tmp_path: Path
     before = files_of(tmp_path)
     store.archive("Old news", reason="replaced by newer news")
     assert not [path for path in tmp_path.rglob("*.md") if "old_news" in path.name]
-    assert store.archived() == (saved.topic.path,)
+    assert store.list_archived() == (saved.topic.path,)
     assert log(store)[0].change.reason == "replaced by newer news"
     assert git(tmp_path, "status", "--porcelain") == ""
     store.restore("feedback_old_news")
     assert files_of(tmp_path) == before
-    assert store.archived() == ()
+    assert store.list_archived() == ()
 
 
 @requirement("store:writers:lock-names-holder")

@@ -14,8 +14,8 @@ from reverie.memory.store.usage_log import (
     append_uses,
     read_counts,
     read_uses,
+    redact_query,
     remove_uses,
-    told_query,
     usage_file,
 )
 from tests.requirements import requirement
@@ -55,7 +55,7 @@ def test_counts_read_step_by_step_are_those_of_the_whole_log(batches: list[list[
 def test_a_secret_in_a_request_is_not_kept() -> None:
     token = "ghp_" + "a1B2c3D4e5" * 4
 
-    use = Use("a.md", NOW.isoformat(), told_query(f"why does {token} not work"), 0.5)
+    use = Use("a.md", NOW.isoformat(), redact_query(f"why does {token} not work"), 0.5)
 
     assert token not in use.query
     assert "why does" in use.query

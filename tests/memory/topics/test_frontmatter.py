@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import Damaged
-from reverie.memory.topics.frontmatter import Scalar, Table, Value, canonical, parse_value, plain_text, quoted, split
+from reverie.memory.topics.frontmatter import (
+    Scalar,
+    Table,
+    Value,
+    canonical,
+    parse_value,
+    plain_text,
+    quote_string,
+    split,
+)
 from tests.memory.topic_strategies import values
 from tests.requirements import requirement
 
@@ -32,7 +41,7 @@ def test_a_file_cut_at_its_front_matter_and_joined_is_the_same_file(body: str, b
 @requirement("memory:topic:text-stays-text")
 @given(st.text())
 def test_quoted_text_is_the_same_for_yaml_and_json_and_stands_on_one_line(text: str) -> None:
-    line = quoted(text)
+    line = quote_string(text)
 
     assert yaml.safe_load(line) == text
     assert json.loads(line.replace("\\U", "\\u")) == text or "\\U" in line

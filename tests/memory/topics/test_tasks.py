@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.memory.topics.tasks import KINDS, tasks_asked, tasks_spoken_of
+from reverie.memory.topics.tasks import KINDS, find_asked_tasks, tasks_spoken_of
 from tests.requirements import requirement
 
 
@@ -25,13 +25,17 @@ from tests.requirements import requirement
     ],
 )
 def test_the_verbs_of_a_request_tell_the_kinds_of_task(request_text: str, kinds: set[str]) -> None:
-    assert set(tasks_asked(request_text)) == kinds
+    assert set(find_asked_tasks(request_text)) == kinds
 
 
 def test_what_is_asked_is_found_before_and_after_a_long_paste() -> None:
     paste = "lorem ipsum " * 20_000
 
-    assert set(tasks_asked(f"review this: {paste}")) == set(tasks_asked(f"{paste} please review it")) == {"review"}
+    assert (
+        set(find_asked_tasks(f"review this: {paste}"))
+        == set(find_asked_tasks(f"{paste} please review it"))
+        == {"review"}
+    )
 
 
 def test_a_rule_is_about_fewer_kinds_than_its_words_would_ask_for() -> None:
@@ -41,5 +45,5 @@ def test_a_rule_is_about_fewer_kinds_than_its_words_would_ask_for() -> None:
 def test_every_kind_is_reached_by_a_word_of_its_own() -> None:
     for kind in KINDS:
         word = kind.asked.split()[0].replace("~", "").replace("-", " ")
-        assert kind.name in tasks_asked(f"please {word} it"), kind.name
-        assert all(kind.name in tasks_asked(word) for word in kind.unspaced.split())
+        assert kind.name in find_asked_tasks(f"please {word} it"), kind.name
+        assert all(kind.name in find_asked_tasks(word) for word in kind.unspaced.split())

@@ -10,7 +10,7 @@ from reverie.messages.message import Usage, assistant
 from reverie.models.ports import Ending
 from reverie.session.events import AgentEnded, AgentProgress, Replied, Status, ToolStarted, TurnEnded, TurnEvent
 from reverie.session.loop import Loop
-from reverie.session.subagents.children import Child, Children, ChildState, joined_letter
+from reverie.session.subagents.children import Child, Children, ChildState, attachment_from_letter
 from reverie.session.subagents.mailbox import AgentMessage
 from reverie.tools.tool import ToolMistake
 from tests.requirements import requirement
@@ -62,8 +62,8 @@ async def test_the_end_of_a_child_is_told_once(ending: Ending, state: str) -> No
         await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert one.state == state
-    (joined,) = children.arrived()
-    assert children.arrived() == []
+    (joined,) = children.take_arrived()
+    assert children.take_arrived() == []
     assert state in joined.text
     assert joined.text.count("<system-reminder>") == 1, "a report cannot pose as the system"
     assert [type(event) for event in heard] == [AgentEnded]
@@ -82,7 +82,7 @@ async def test_a_child_that_breaks_is_told_of_too() -> None:
     for _ in range(10):
         await asyncio.sleep(0)
     assert one.state is ChildState.FAILED
-    assert "boom" in children.arrived()[0].text
+    assert "boom" in children.take_arrived()[0].text
 
 
 @requirement("agents:background:kill")
@@ -128,4 +128,9 @@ def test_letters_are_drained_once_and_never_pose_as_the_user() -> None:
     assert one.letters() == []
     assert joined.text.count("</system-reminder>") == 1
     assert "not from the user" in joined.text
-    assert joined_letter(AgentMessage("2", "a", "b", "", NOW, kind="shutdown_request")).text.count("request_id: 2") == 1
+    assert (
+        attachment_from_letter(AgentMessage("2", "a", "b", "", NOW, kind="shutdown_request")).text.count(
+            "request_id: 2"
+        )
+        == 1
+    )

@@ -226,7 +226,7 @@ async def test_all_others_wait_for_the_first_word_of_the_first(leader_fails: boo
     model, starting = _Slow(), ForkStart()
 
     async def ask() -> None:
-        async for _ in starting.watched(model).stream(Request("slow", ())):
+        async for _ in starting.wrap_model(model).stream(Request("slow", ())):
             pass
 
     asking = [asyncio.create_task(ask()) for _ in range(4)]

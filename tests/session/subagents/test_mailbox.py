@@ -17,7 +17,7 @@ from reverie.session.subagents.mailbox import (
     append_letter,
     has_mail,
     letter_line,
-    parsed_letter,
+    parse_letter,
     read_mail,
     write_cursor,
 )
@@ -143,8 +143,8 @@ def test_what_is_not_kept_is_read_again_and_known_by_its_id(tmp_path: Path) -> N
 def test_a_letter_is_one_line_and_comes_back(letter: AgentMessage) -> None:
     line = letter_line(letter)
     assert "\n" not in line
-    assert parsed_letter(line) == letter
-    assert all(parsed_letter(line[:cut]) is None for cut in range(0, len(line), 7) if cut < len(line))
+    assert parse_letter(line) == letter
+    assert all(parse_letter(line[:cut]) is None for cut in range(0, len(line), 7) if cut < len(line))
 
 
 @given(
@@ -154,4 +154,4 @@ def test_a_letter_is_one_line_and_comes_back(letter: AgentMessage) -> None:
 )
 @requirement("mailbox:file:torn")
 def test_what_is_no_letter_is_none(value: object) -> None:
-    assert parsed_letter(json.dumps(value)) is None
+    assert parse_letter(json.dumps(value)) is None

@@ -10,7 +10,7 @@ from reverie.errors import Overloaded
 from reverie.messages.blocks import Json, ToolUse
 from reverie.messages.message import Usage, assistant
 from reverie.models.ports import Event, Finished, Reply, Request
-from reverie.session.subagents.progress import PURPOSE, progress_line, worded_line
+from reverie.session.subagents.progress import PURPOSE, ask_progress_line, progress_line
 from tests.requirements import requirement
 
 NAMES = ("Read", "Edit", "Write", "Grep", "Glob", "Bash", "WebFetch", "RecallMemory", "mcp__web__search", "Other")
@@ -83,7 +83,7 @@ class _Says:
 )
 async def test_a_models_line_counts_only_in_the_right_form(said: str | None, line: str) -> None:
     model = _Says(said)
-    assert await worded_line(model, [call("Read", file_path="dates.py")], words=(3, 5)) == line
+    assert await ask_progress_line(model, [call("Read", file_path="dates.py")], words=(3, 5)) == line
     (request,) = model.asked
     assert request.purpose == PURPOSE
     assert len(request.messages) == 1, "the calls, not the conversation"

@@ -63,7 +63,7 @@ def surroundings(
     directory, settings = common.directory(), configuration.settings
     is_in_tmux = configuration.secrets.get("TMUX") is not None
 
-    def opened(approver: Approver, wish: Wish) -> Session:
+    def open_wished_session(approver: Approver, wish: Wish) -> Session:
         from reverie.session.session import Session
 
         options = build_session_options(common, wish.model or model, wanted.options, approver=approver)
@@ -72,7 +72,7 @@ def surroundings(
     return TerminalContext(
         directory=directory,
         input_history=configuration.home / INPUT_HISTORY,
-        open=opened,
+        open=open_wished_session,
         now=process.SystemClock().now,
         list_sessions=lambda: list_glances(session_folders(configuration, directory)),
         budget=lambda name: from_settings.budget(settings, name, window=wanted.options.get("window_tokens")),

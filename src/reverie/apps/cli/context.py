@@ -110,7 +110,7 @@ def _draw(
     from rich.table import Table
     from rich.text import Text
 
-    from reverie.apps.cli.output import console, counted, dollars, print_table, short_count
+    from reverie.apps.cli.output import console, dollars, format_count, print_table, short_count
 
     screen = console()
     screen.print(Text(f"{name}  {report.model or 'no model yet'}", style="bold"))
@@ -119,8 +119,8 @@ def _draw(
     screen.print(gauge, Text(f" {share:.0%}  {budget.level.value}"))
     screen.print(
         f"{short_count(report.tokens)} of {short_count(budget.window_tokens)} tokens, "
-        f"compaction at {short_count(budget.compact_at_tokens)} · {counted(report.messages, 'message')}, "
-        f"{counted(report.tool_calls, 'tool call')}, {counted(report.tool_results, 'result')} · "
+        f"compaction at {short_count(budget.compact_at_tokens)} · {format_count(report.messages, 'message')}, "
+        f"{format_count(report.tool_calls, 'tool call')}, {format_count(report.tool_results, 'result')} · "
         f"cost so far {dollars(spent)}"
     )
     screen.print()

@@ -8,7 +8,7 @@ import click
 
 from reverie.apps.cli.options import Which, as_json, memory_options
 from reverie.apps.cli.shell_completion import commits
-from reverie.apps.plain import unsteered
+from reverie.apps.plain import strip_control_characters
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -33,4 +33,4 @@ def command(which: Which, *, commit: str | None, as_json: bool) -> None:
         return
     for line in text.splitlines():
         colour = _COLOURS.get(line[:1]) if sys.stdout.isatty() and not line.startswith(("+++", "---")) else None
-        click.secho(unsteered(line), fg=colour)
+        click.secho(strip_control_characters(line), fg=colour)

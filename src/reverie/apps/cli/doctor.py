@@ -24,7 +24,7 @@ def command(ctx: click.Context, which: Which, *, fix: bool, as_json: bool) -> No
       reverie doctor --fix --json
     """
     from reverie.apps.cli.exits import DONE, FAILED
-    from reverie.apps.cli.output import counted, print_json
+    from reverie.apps.cli.output import format_count, print_json
 
     memory = which.open()
     fixed = memory.repair() if fix else ()
@@ -43,5 +43,5 @@ def command(ctx: click.Context, which: Which, *, fix: bool, as_json: bool) -> No
         click.secho(f"  {each.kind}", fg="yellow", nl=False)
         click.echo(f"  {each.path.removeprefix(f'{memory.directory}/')}: {each.detail}")
         click.secho(f"      {each.fix}", dim=True)
-    click.echo(counted(len(problems), "problem") if problems else "no problems found")
+    click.echo(format_count(len(problems), "problem") if problems else "no problems found")
     ctx.exit(FAILED if problems else DONE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.amounts import counted
+from reverie.apps.amounts import format_count
 from reverie.apps.cli.options import Which, as_json, memory_options
 
 if TYPE_CHECKING:
@@ -80,11 +80,11 @@ def command(
             done = dreams.discard()
         elif dry_run:
             done = dreams.preview()
-            estimate = _estimated(dreams, which, model_name)
+            estimate = _estimate_cost(dreams, which, model_name)
         elif yes and (waiting := dreams.proposal()) is not None:
             done = dreams.settle(waiting.steps)
         elif review:
-            done = _reviewed(dreams, which, model_name, asks=not as_json)
+            done = _review_proposal(dreams, which, model_name, asks=not as_json)
         else:
             done = _run(dreams, which, "all" if yes else "limits", model_name)
     _show(done, estimate, as_json=as_json)
@@ -105,7 +105,7 @@ async def _run_with_model(dreams: Dreams, which: Which, reach: Reach, name: str)
         return await dreams.run(reach, forks=forks)
 
 
-def _estimated(dreams: Dreams, which: Which, model_name: str | None) -> DreamEstimate | None:
+def _estimate_cost(dreams: Dreams, which: Which, model_name: str | None) -> DreamEstimate | None:
     """What a model would cost; None where none was named."""
     import asyncio
 
@@ -113,11 +113,11 @@ def _estimated(dreams: Dreams, which: Which, model_name: str | None) -> DreamEst
     if name is None:
         return None
 
-    async def estimated() -> DreamEstimate:
+    async def run_estimate() -> DreamEstimate:
         async with _sleeper(which, name) as forks:
             return dreams.estimate(forks)
 
-    return asyncio.run(estimated())
+    return asyncio.run(run_estimate())
 
 
 @asynccontextmanager
@@ -138,7 +138,7 @@ async def _sleeper(which: Which, name: str) -> AsyncIterator[ForkRunner]:
             session.path.unlink(missing_ok=True)
 
 
-def _reviewed(dreams: Dreams, which: Which, model_name: str | None, *, asks: bool) -> Dreamt:
+def _review_proposal(dreams: Dreams, which: Which, model_name: str | None, *, asks: bool) -> Dreamt:
     """The proposal that waits, or a new one; on a terminal it is settled at once."""
     from dataclasses import replace
 
@@ -152,7 +152,7 @@ def _reviewed(dreams: Dreams, which: Which, model_name: str | None, *, asks: boo
         done = _waiting(proposal)
     if not asks or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return done
-    taken, rest = _asked(proposal)
+    taken, rest = _ask_per_hunk(proposal)
     if not taken and rest:
         settled = replace(done, detail="proposal kept; run `reverie dream --review` to continue")
     else:
@@ -162,12 +162,12 @@ def _reviewed(dreams: Dreams, which: Which, model_name: str | None, *, asks: boo
 
 
 def _waiting(proposal: Proposal) -> Dreamt:
-    from reverie.memory.dream.dreams import told
+    from reverie.memory.dream.dreams import report_proposal
 
-    return told("proposed", proposal)
+    return report_proposal("proposed", proposal)
 
 
-def _asked(proposal: Proposal) -> tuple[Sequence[DreamStep], Sequence[DreamStep]]:
+def _ask_per_hunk(proposal: Proposal) -> tuple[Sequence[DreamStep], Sequence[DreamStep]]:
     """What a person takes, and what they left undecided."""
     from reverie.memory.dream.hunks import chosen, hunks_of
 
@@ -336,6 +336,6 @@ def _show_status(status: DreamStatus, *, as_json: bool) -> None:
         click.echo(f"running:    {status.dreamer}")
     if waiting is not None:
         click.echo(
-            f"proposal:   {counted(len(waiting.steps), 'change')} pending since "
+            f"proposal:   {format_count(len(waiting.steps), 'change')} pending since "
             f"{waiting.made.astimezone():%Y-%m-%d %H:%M}"
         )

@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from reverie.apps.plain import unsteered_streams
+from reverie.apps.plain import sanitised_streams
 from reverie.errors import Damaged, Error, UserMistake
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
 
-def ended(act: Callable[[], int]) -> int:
+def run_command(act: Callable[[], int]) -> int:
     """Run a command and return its exit code; nothing raised on purpose ends in a stack trace.
 
     Whatever it prints is unsteered: names, paths and messages may come from anywhere.
     """
-    with unsteered_streams(), _signals_that_interrupt():
-        return _ended(act)
+    with sanitised_streams(), _signals_that_interrupt():
+        return _run_catching_errors(act)
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def _interrupt(_number: int, frame: FrameType | None) -> None:
     handler(signal.SIGINT, frame)
 
 
-def _ended(act: Callable[[], int]) -> int:
+def _run_catching_errors(act: Callable[[], int]) -> int:
     try:
         code = act()
         # A reader that has left is noticed here, and not at the end of the process, where it would be a failure.

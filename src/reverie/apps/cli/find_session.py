@@ -46,7 +46,7 @@ def find_session(configuration: Configuration, directory: Path, named: str | Non
             raise UserMistake(f"no sessions recorded for {directory}; name a transcript file, or use --project DIR")
         return glances[0].path
     here = [glance.path for glance in glances if glance.id.startswith(named)]
-    matching = here or _files_named(all_session_folders(configuration), named)
+    matching = here or _find_files_by_prefix(all_session_folders(configuration), named)
     matching = [path for path in matching if path.stem == named] or matching
     if not matching:
         raise UserMistake(f"no session {named!r} in any project; run `reverie sessions --all` for a list")
@@ -59,6 +59,6 @@ def find_session(configuration: Configuration, directory: Path, named: str | Non
     return matching[0]
 
 
-def _files_named(folders: Iterable[Path], begun: str) -> list[Path]:
+def _find_files_by_prefix(folders: Iterable[Path], begun: str) -> list[Path]:
     pattern = f"{escape(begun)}*.jsonl"
     return [path for folder in folders for path in sorted(folder.glob(pattern)) if not path.stem.startswith("agent-")]

@@ -19,7 +19,7 @@ def command(which: Which, *, source: str, as_json: bool) -> None:
       reverie import memory.zip
       reverie import ~/backup/app-memory.zip --json
     """
-    from reverie.apps.cli.output import counted, print_json
+    from reverie.apps.cli.output import format_count, print_json
 
     memory = which.open()
     done = memory.import_from(source)
@@ -33,7 +33,7 @@ def command(which: Which, *, source: str, as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"imported {counted(len(done.paths), 'file')} into {memory.directory}")
+    click.echo(f"imported {format_count(len(done.paths), 'file')} into {memory.directory}")
     for path in done.erased:
         click.echo(
             f"  {path} was erased in the other copy and removed here; the history here still contains it", err=True

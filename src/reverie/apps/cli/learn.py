@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.amounts import counted
+from reverie.apps.amounts import format_count
 from reverie.apps.cli.options import Which, as_json, memory_options
 from reverie.values import value
 
@@ -196,7 +196,7 @@ def _print(
     verb = "would save" if dry_run else "saved"
     for memory, each in stores:
         kept = len(each.saved) + len(each.updated)
-        click.echo(f"{memory.directory}: {counted(each.sessions, 'session')}, {verb} {kept}", err=True)
+        click.echo(f"{memory.directory}: {format_count(each.sessions, 'session')}, {verb} {kept}", err=True)
         _print_topics(each)
     for refusal in learned.refused[:_SHOWN]:
         click.secho(f"refused   {refusal.quote[:_QUOTE_CHARS]}  ({refusal.reason.value})", dim=True)
@@ -207,13 +207,14 @@ def _print(
     if homeless:
         more = f" ({len(homeless) - _SHOWN} not shown)" if len(homeless) > _SHOWN else ""
         click.echo(
-            f"{counted(len(homeless), 'session')} of unknown projects not saved{more}; name one with `--project DIR`",
+            f"{format_count(len(homeless), 'session')} of unknown projects not saved{more}; "
+            "name one with `--project DIR`",
             err=True,
         )
     kept = len(learned.saved) + len(learned.updated)
     click.echo(
-        f"{counted(learned.messages, 'new message')} in {counted(learned.sessions, 'session')}: {verb} {kept}, "
-        f"refused {len(learned.refused)}.",
+        f"{format_count(learned.messages, 'new message')} in {format_count(learned.sessions, 'session')}: "
+        f"{verb} {kept}, refused {len(learned.refused)}.",
         err=True,
     )
     if learned.stopped:
@@ -223,8 +224,8 @@ def _print(
 
         asked = learned.estimate
         click.echo(
-            f"with a model: {counted(asked.requests, 'request')}, {short_count(asked.input_tokens)} tokens in, at most "
-            f"{short_count(asked.output_tokens)} out, at most {dollars(asked.cost_usd)}",
+            f"with a model: {format_count(asked.requests, 'request')}, {short_count(asked.input_tokens)} tokens in, "
+            f"at most {short_count(asked.output_tokens)} out, at most {dollars(asked.cost_usd)}",
             err=True,
         )
 

@@ -28,20 +28,20 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
       reverie list --type feedback --pinned
       reverie list --user --json
     """
-    from reverie.apps.cli.output import counted, print_json
+    from reverie.apps.cli.output import format_count, print_json
 
     memory = which.open()
     if memory.off is not None:
         click.echo(f"reverie: memory is off: {memory.off}", err=True)
     if archived:
-        rows = _archived(memory)
+        rows = _list_archived(memory)
     else:
-        rows = _listed(memory, "user" if which.is_user else "project")
+        rows = _list_topics(memory, "user" if which.is_user else "project")
         if which.directory is None and not which.is_user:
-            rows += _listed(memory.user, "user")
+            rows += _list_topics(memory.user, "user")
     left_out = [] if archived else [problem for each in which.all(memory) for problem in each.index.unreadable()]
     if left_out:
-        told = f"{counted(len(left_out), 'unreadable file')} skipped, such as {left_out[0].path}"
+        told = f"{format_count(len(left_out), 'unreadable file')} skipped, such as {left_out[0].path}"
         click.echo(f"reverie: {told}; run `reverie doctor` for details", err=True)
     rows = [row for row in rows if (kind is None or row["type"] == kind) and (row["pinned"] or not pinned)]
     if as_json:
@@ -54,13 +54,13 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
         click.echo(f"{told}; run `reverie export` there and `reverie import` here to copy them.", err=True)
 
 
-def _listed(memory: Memory, scope: str) -> list[Document]:
+def _list_topics(memory: Memory, scope: str) -> list[Document]:
     from reverie.apps.cli.memory_documents import topic_document
 
     return [topic_document(topic, memory.directory, scope) for topic in memory.topics()]
 
 
-def _archived(memory: Memory) -> list[Document]:
+def _list_archived(memory: Memory) -> list[Document]:
     from reverie.apps.cli.memory_documents import topic_document
 
     return [

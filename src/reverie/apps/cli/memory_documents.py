@@ -30,7 +30,7 @@ def topic_document(topic: Topic, directory: Path, scope: str = "project") -> Doc
 
 def whole_document(topic: Topic, directory: Path, scope: str = "project") -> Document:
     """A memory as `show` shows it."""
-    from reverie.memory.topics.anchors import named
+    from reverie.memory.topics.anchors import describe_anchor
 
     when = topic.when
     return topic_document(topic, directory, scope) | {
@@ -39,7 +39,7 @@ def whole_document(topic: Topic, directory: Path, scope: str = "project") -> Doc
         "verified": topic.verified and topic.verified.isoformat(),
         "expires": topic.expires and topic.expires.isoformat(),
         "about": list(topic.about),
-        "anchors": [named(anchor) for anchor in topic.anchors],
+        "anchors": [describe_anchor(anchor) for anchor in topic.anchors],
         "when": None
         if when is None
         else {
@@ -85,9 +85,9 @@ def hit_document(hit: Hit) -> Document:
 
 def anchor_document(check: AnchorCheck) -> Document:
     """An anchor and its state."""
-    from reverie.memory.topics.anchors import named
+    from reverie.memory.topics.anchors import describe_anchor
 
-    return {"anchor": named(check.anchor), "state": check.state.value}
+    return {"anchor": describe_anchor(check.anchor), "state": check.state.value}
 
 
 def commit_document(commit: Commit) -> Document:

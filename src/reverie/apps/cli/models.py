@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.amounts import counted
+from reverie.apps.amounts import format_count
 from reverie.apps.cli.options import Which, as_json, memory_options
 
 
@@ -52,6 +52,6 @@ def _index(which: Which) -> None:
         return
     memory.index.sweep()
     done = memory.index.embed_all(
-        lambda at, of: click.echo(f"reverie: {at} of {counted(of, 'memory', 'memories')} embedded", err=True)
+        lambda at, of: click.echo(f"reverie: {at} of {format_count(of, 'memory', 'memories')} embedded", err=True)
     )
-    click.echo(f"reverie: {counted(done, 'memory', 'memories')} indexed for semantic search", err=True)
+    click.echo(f"reverie: {format_count(done, 'memory', 'memories')} indexed for semantic search", err=True)

@@ -53,7 +53,7 @@ def build_session_options(
 ) -> SessionOptions:
     """The options of the session; `flags` are fields of it."""
     return wiring.build_agreed_options(
-        common.agreed(),
+        common.load_agreed(),
         common.directory(),
         model,
         approver=approver,

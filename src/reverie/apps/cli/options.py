@@ -49,11 +49,11 @@ class Common:
                 sys.stderr.write(f"reverie: {caution}\n")
         return configuration
 
-    def agreed(self, project: str | None = None) -> Agreed:
+    def load_agreed(self, project: str | None = None) -> Agreed:
         """The settings of a session, with what the user agreed to of the project's; tells nothing."""
-        from reverie.session.wiring import agreed_configuration
+        from reverie.session.wiring import load_agreed_configuration
 
-        return agreed_configuration(self._flags(project))
+        return load_agreed_configuration(self._flags(project))
 
     def _flags(self, project: str | None) -> SettingsFlags:
         from reverie.settings.load import SettingsFlags
@@ -140,12 +140,12 @@ def memory_options(command: Command) -> Command:
     """Give a command `--project`, `--memory-dir` and `--user`; they arrive as `which`."""
 
     @functools.wraps(command)
-    def called(
+    def call_command(
         common: Common, *args: Any, project: str | None, memory_dir: str | None, is_user: bool, **options: Any
     ) -> Any:
         return command(Which(common, project, memory_dir, is_user), *args, **options)
 
-    wrapped: Any = click.pass_obj(called)
+    wrapped: Any = click.pass_obj(call_command)
     for option in (
         click.option("--user", "is_user", is_flag=True, help="Use your user memory, which applies to all projects."),
         click.option("--memory-dir", metavar="DIR", help="Use this memory directory."),
@@ -156,7 +156,7 @@ def memory_options(command: Command) -> Command:
     return result
 
 
-def added_directories(named: tuple[str, ...]) -> tuple[str, ...]:
+def resolve_added_directories(named: tuple[str, ...]) -> tuple[str, ...]:
     """What `--add-dir` comes to, as `--set` would say it: a list of settings grows by what is said later."""
     if not named:
         return ()
@@ -271,14 +271,14 @@ def _spell(said: str, text: str, now: datetime) -> tuple[datetime, datetime | No
     if (number := _index(weekday, _WEEKDAYS)) is not None:
         return _day(today - timedelta(days=(today.weekday() - number) % 7 or 7))
     if (date := _DATE.fullmatch(said)) and (month := _index(date["month"], _MONTHS)) is not None:
-        return _dated(date, month + 1, today)
+        return _resolve_month_date(date, month + 1, today)
     if numbers := _MONTH.fullmatch(said):
         return _month(today.replace(year=int(numbers[1]), month=int(numbers[2]), day=1))
     moment = datetime.fromisoformat(text)
     return _day(moment) if ":" not in text and "T" not in text.upper() else (moment, None)
 
 
-def _dated(date: re.Match[str], month: int, today: datetime) -> tuple[datetime, datetime | None]:
+def _resolve_month_date(date: re.Match[str], month: int, today: datetime) -> tuple[datetime, datetime | None]:
     day = date["day"] or date["after"]
     begin = today.replace(year=int(date["year"] or today.year), month=month, day=int(day or 1))
     if not date["year"] and begin > today:

@@ -11,13 +11,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from reverie.apps.amounts import counted, dollars, short_count, short_size
-from reverie.apps.plain import escaped, unsteered
+from reverie.apps.amounts import dollars, format_count, short_count, short_size
+from reverie.apps.plain import escape_json, strip_control_characters
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "counted", "dollars", "print_json", "print_table", "short_count", "short_size"]
+__all__ = ["console", "dollars", "format_count", "print_json", "print_table", "short_count", "short_size"]
 
 
 UNBOUNDED = 100_000
@@ -32,7 +32,7 @@ def print_json(document: Any) -> None:
     """One JSON document, readable, in UTF-8."""
     import json
 
-    sys.stdout.write(escaped(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
+    sys.stdout.write(escape_json(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
 
 
 def console(width: int | None = None) -> Console:
@@ -92,7 +92,7 @@ def _line(cells: Sequence[str], rooms: Sequence[int], sides: Sequence[str]) -> s
 
 def _one_line(cell: str) -> str:
     """A cell without line ends and characters that steer a terminal; most have none."""
-    return cell if cell.isascii() and cell.isprintable() else " ".join(unsteered(cell).splitlines())
+    return cell if cell.isascii() and cell.isprintable() else " ".join(strip_control_characters(cell).splitlines())
 
 
 def _width(text: str) -> int:

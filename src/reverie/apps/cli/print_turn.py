@@ -20,7 +20,7 @@ from typing import Any
 from reverie.apps.amounts import short_count
 from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
 from reverie.apps.compact_argument import read_compact_argument
-from reverie.apps.plain import escaped, unsteered
+from reverie.apps.plain import escape_json, strip_control_characters
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Block
 from reverie.messages.codec import block_to_wire, message_to_wire, usage_to_wire
@@ -151,7 +151,7 @@ class TextPrinter(Printer):
 
     def end(self, ended: TurnEnded) -> None:
         if _code(ended.ending) == DONE:
-            text = unsteered(ended.text)
+            text = strip_control_characters(ended.text)
             sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
 
@@ -183,7 +183,7 @@ class JsonPrinter(Printer):
             "duration_ms": round(ended.seconds * 1000),
             "total_cost_usd": ended.cost_usd,
             "usage": usage_to_wire(ended.usage),
-            "cache_breaks": [_parted(broken) for broken in self.breaks],
+            "cache_breaks": [_describe_cache_break(broken) for broken in self.breaks],
             "permission_denials": [
                 {
                     "tool_name": denied.name,
@@ -202,7 +202,7 @@ class JsonPrinter(Printer):
 
     def write(self, document: dict[str, Any]) -> None:
         """Print one line."""
-        sys.stdout.write(escaped(json.dumps(document, ensure_ascii=False)) + "\n")
+        sys.stdout.write(escape_json(json.dumps(document, ensure_ascii=False)) + "\n")
         sys.stdout.flush()
 
 
@@ -250,7 +250,8 @@ class StreamPrinter(JsonPrinter):
                 self.write({"type": "user", "session_id": self.session.id, "message": message})
             case CacheBroken():
                 self.write(
-                    {"type": "system", "subtype": "cache_broken", "session_id": self.session.id} | _parted(event)
+                    {"type": "system", "subtype": "cache_broken", "session_id": self.session.id}
+                    | _describe_cache_break(event)
                 )
             case Remembered():
                 told = {"type": "system", "subtype": "remembered", "session_id": self.session.id}
@@ -263,7 +264,7 @@ class StreamPrinter(JsonPrinter):
         super().event(event)
 
 
-def _parted(event: CacheBroken) -> dict[str, Any]:
+def _describe_cache_break(event: CacheBroken) -> dict[str, Any]:
     """What the provider's cache lost, why, and what that cost."""
     parted = event.parted
     return {

@@ -10,7 +10,7 @@ from shlex import quote
 import click
 
 from reverie import __version__
-from reverie.apps.cli.exits import DONE, FAILED, MISTAKE, ended
+from reverie.apps.cli.exits import DONE, FAILED, MISTAKE, run_command
 from reverie.apps.cli.table import COMMANDS, HIDDEN
 
 MODES = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"]
@@ -155,9 +155,9 @@ def cli(
       reverie -p "why does the importer test fail?" --allowed-tools "Bash(pytest:*)"
       reverie recall "how do we test the importer?"
     """
-    from reverie.apps.cli.options import Common, added_directories
+    from reverie.apps.cli.options import Common, resolve_added_directories
 
-    ctx.obj = Common(project, settings_files, (*assignments, *added_directories(added)), bare, model)
+    ctx.obj = Common(project, settings_files, (*assignments, *resolve_added_directories(added)), bare, model)
     if ctx.invoked_subcommand is not None:
         return
     from pathlib import Path
@@ -201,7 +201,7 @@ def cli(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; nothing raised on purpose ends in a stack trace."""
-    return ended(lambda: _run(arguments))
+    return run_command(lambda: _run(arguments))
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -117,22 +117,22 @@ def _print(found: Recalled, took_ms: float, directory: str, *, full: bool) -> No
 
 
 def _lines(hit: Hit, *, full: bool) -> list[str]:
-    from reverie.apps.plain import unsteered
+    from reverie.apps.plain import strip_control_characters
     from reverie.memory.topics.age import age_words
 
     facts = [hit.topic.type, age_words(hit.age_days), hit.trust, None if hit.scope == "project" else hit.scope]
-    facts += [f"{check.state.value}: {_named(check)}" for check in hit.anchors if check.state != "fresh"]
+    facts += [f"{check.state.value}: {_describe_anchor(check)}" for check in hit.anchors if check.state != "fresh"]
     lines = hit.topic.body.splitlines()
     shown = lines if full else _telling_lines(lines, hit.topic.description)
     more = len(lines) - len(shown)
-    name = unsteered(_cut(hit.topic.name))
+    name = strip_control_characters(_cut(hit.topic.name))
     return [
-        f"{_styled(name, _BOLD)}  {hit.score:.2f}  {', '.join(fact for fact in facts if fact)}",
-        f"  {unsteered(_cut(hit.topic.description))}",
-        *(f"    {unsteered(line if full else _cut(line))}".rstrip() for line in shown),
+        f"{_style_text(name, _BOLD)}  {hit.score:.2f}  {', '.join(fact for fact in facts if fact)}",
+        f"  {strip_control_characters(_cut(hit.topic.description))}",
+        *(f"    {strip_control_characters(line if full else _cut(line))}".rstrip() for line in shown),
         *([f"    … {more} more lines: reverie show {hit.topic.path}"] if more else []),
-        _styled(f"  why: {hit.why}", _DIM),
-        _styled(f"  {hit.path}\n", _DIM),
+        _style_text(f"  why: {hit.why}", _DIM),
+        _style_text(f"  {hit.path}\n", _DIM),
     ]
 
 
@@ -140,7 +140,7 @@ def _cut(line: str) -> str:
     return line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}…"
 
 
-def _styled(text: str, style: int) -> str:
+def _style_text(text: str, style: int) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if sys.stdout.isatty() else text
 
 
@@ -148,8 +148,8 @@ def _telling_lines(lines: list[str], description: str) -> list[str]:
     return [] if lines == [description] else lines[:_LINES_SHOWN]
 
 
-def _named(check: object) -> str:
-    from reverie.memory.topics.anchors import AnchorCheck, named
+def _describe_anchor(check: object) -> str:
+    from reverie.memory.topics.anchors import AnchorCheck, describe_anchor
 
     assert isinstance(check, AnchorCheck)
-    return named(check.anchor)
+    return describe_anchor(check.anchor)

@@ -103,7 +103,7 @@ def command(
     from reverie.memory.topics.topic import Source
 
     memory = which.open()
-    topic = _drafted(memory, text, name, kind, description, body, trust, edit=edit)
+    topic = _draft_topic(memory, text, name, kind, description, body, trust, edit=edit)
     topic = replace(
         topic,
         sources=(Source(session, None, quote),) if session or quote else (),
@@ -128,7 +128,7 @@ def command(
     click.echo(f"{done}  {place}" + (f"  ({kept.commit[:8]})" if kept.commit else ""))
 
 
-def _drafted(
+def _draft_topic(
     memory: Memory,
     text: str | None,
     name: str | None,
@@ -142,7 +142,7 @@ def _drafted(
     """The memory that is meant: described flag by flag, or by a text that says it all."""
     from reverie.errors import UserMistake
     from reverie.memory.drafts import draft_from_text
-    from reverie.memory.topics.draft import drafted
+    from reverie.memory.topics.draft import draft_topic
 
     said = (("--name", name), ("--type", kind), ("--description", description))
     missing = [flag for flag, value in said if value is None]
@@ -151,13 +151,13 @@ def _drafted(
             raise UserMistake(
                 f'{" and ".join(missing)} is required too; or give the whole memory as one text: reverie save "TEXT"'
             )
-        return drafted(name, description, kind, _body(body, edit=edit, title=name), trust=trust)
+        return draft_topic(name, description, kind, _body(body, edit=edit, title=name), trust=trust)
     words = _body(body, edit=edit, title=name or "") if text is None else text
     if not words.strip():
         raise UserMistake('nothing to save: use reverie save "TEXT", or --name, --type and --description')
     made = draft_from_text(memory.index, words)
     own_body = made.body if text is None or body is None else body
-    return drafted(name or made.name, description or made.description, kind or made.type, own_body, trust=trust)
+    return draft_topic(name or made.name, description or made.description, kind or made.type, own_body, trust=trust)
 
 
 def _body(given: str | None, *, edit: bool, title: str) -> str:
@@ -187,9 +187,9 @@ def _when(said: tuple[str, ...]) -> When | None:
 
 
 def _anchor(said: str) -> Anchor:
-    from reverie.memory.topics.draft import anchor_named
+    from reverie.memory.topics.draft import parse_anchor
 
-    return anchor_named(said)
+    return parse_anchor(said)
 
 
 def _day(moment: date | None) -> date | None:

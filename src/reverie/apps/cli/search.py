@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.amounts import counted
+from reverie.apps.amounts import format_count
 from reverie.apps.cli.options import Common, Moment, as_json, project_option
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def _print(found: PastSearchResult, took_ms: float, directory: str, *, full: boo
             glance = read_glance(hit.path)
             titles[hit.session] = glance.title if glance else ""
         _print_hit(hit, titles[hit.session], full=full)
-    sessions = counted(found.sessions, "session")
-    looked = f"{counted(found.passages, 'passage')} in {sessions}"
+    sessions = format_count(found.sessions, "session")
+    looked = f"{format_count(found.passages, 'passage')} in {sessions}"
     said = (
         f"{len(found.hits)} of {looked}" if found.hits else f"no relevant passages in {directory} ({looked} searched)"
     )
@@ -127,19 +127,19 @@ def _print(found: PastSearchResult, took_ms: float, directory: str, *, full: boo
 
 
 def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
-    from reverie.memory.search.passages.past_search import matched_words
+    from reverie.memory.search.passages.past_search import find_matched_words
 
     click.secho(_plain(title) or "(no title)", bold=True, nl=False)
     click.echo(f"  {hit.when[:16].replace('T', ' ')}  {hit.role}  {hit.score:.2f}")
     lines = [_plain(line) for line in hit.text.splitlines()]
-    marked = matched_words(hit.text, _words(hit))
+    marked = find_matched_words(hit.text, _words(hit))
     first, last = (0, len(lines)) if full else _window(lines, marked)
     if full and hit.before:
-        click.secho(f"  before:\n{_indented(hit.before)}\n  found:", dim=True)
+        click.secho(f"  before:\n{_indent_text(hit.before)}\n  found:", dim=True)
     for line in lines[first:last]:
-        click.echo(f"    {_emphasised(line if full else _short(line, marked), marked)}".rstrip())
+        click.echo(f"    {_emphasise_matches(line if full else _short(line, marked), marked)}".rstrip())
     if full and hit.after:
-        click.secho(f"  after:\n{_indented(hit.after)}", dim=True)
+        click.secho(f"  after:\n{_indent_text(hit.after)}", dim=True)
     if last - first < len(lines):
         click.secho(f"    … {len(lines) - (last - first)} more lines with --full", dim=True)
     click.secho(f"  reverie context {hit.session[:8]}  message {hit.message}\n", dim=True)
@@ -168,18 +168,18 @@ def _short(line: str, marked: frozenset[str]) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
-def _emphasised(line: str, marked: frozenset[str]) -> str:
-    def styled(found: re.Match[str]) -> str:
+def _emphasise_matches(line: str, marked: frozenset[str]) -> str:
+    def style_match(found: re.Match[str]) -> str:
         return click.style(found[0], fg="yellow", bold=True) if found[0] in marked else found[0]
 
-    return re.sub(r"[^\W_]+", styled, line)
+    return re.sub(r"[^\W_]+", style_match, line)
 
 
 def _pieces(line: str) -> list[str]:
     return re.findall(r"[^\W_]+", line)
 
 
-def _indented(text: str) -> str:
+def _indent_text(text: str) -> str:
     return "\n".join(f"    {_plain(line)}" for line in text.splitlines())
 
 

@@ -97,12 +97,12 @@ def _document(glance: Glance, figures: Figures | None) -> dict[str, object]:
 
 
 def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Path]) -> None:
-    from reverie.apps.cli.output import counted, dollars, print_table, short_count, short_size
+    from reverie.apps.cli.output import dollars, format_count, print_table, short_count, short_size
     from reverie.models.names import canonical_name
 
     if not glances:
         click.echo(
-            f"No sessions in {counted(len(searched), 'directory', 'directories')}. "
+            f"No sessions in {format_count(len(searched), 'directory', 'directories')}. "
             "Run `reverie sessions --all` to list all projects.",
             err=True,
         )

@@ -82,7 +82,7 @@ def command(
         return
     _print(shown, with_origins=origin)
     if key is not None and [row.key for row in shown] == [key]:
-        click.echo(_explained(shown[0].declared))
+        click.echo(_explain_setting(shown[0].declared))
 
 
 def _chosen(every: list[SettingRow], key: str | None) -> list[SettingRow]:
@@ -94,7 +94,7 @@ def _chosen(every: list[SettingRow], key: str | None) -> list[SettingRow]:
     return [row for row in every if row.key == key or row.key.startswith(f"{key}.")]
 
 
-def _explained(declared: Key) -> str:
+def _explain_setting(declared: Key) -> str:
     variable = f"; variable {declared.variable}" if declared.variable else ""
     default = describe.as_text(declared.default)
     return f"\n{meaning(declared)}\nTakes {describe_expected(declared)}; default {default}{variable}."

@@ -23,13 +23,13 @@ def memory_names(ctx: click.Context, _param: click.Parameter, begun: str) -> lis
     """The memories whose file name or name begins so; file names, since they need no quotes."""
     from click.shell_completion import CompletionItem
 
-    def named(memory: Memory) -> Iterable[tuple[str, str]]:
+    def list_names(memory: Memory) -> Iterable[tuple[str, str]]:
         memory.index.sweep()
         return sorted(memory.index.names().items())
 
     return [
         CompletionItem(path, help=name)
-        for path, name in _of_all(ctx, named)
+        for path, name in _of_all(ctx, list_names)
         if path.casefold().startswith(begun.casefold()) or name.casefold().startswith(begun.casefold())
     ]
 
@@ -38,12 +38,14 @@ def commits(ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
     """The latest changes whose id begins so."""
     from click.shell_completion import CompletionItem
 
-    def made(memory: Memory) -> Iterable[tuple[str, str]]:
+    def list_commits(memory: Memory) -> Iterable[tuple[str, str]]:
         from reverie.memory.store import timeline
 
         return ((each.commit, each.change.reason) for each in timeline.log(memory.store, limit=_COMMITS_OFFERED))
 
-    return [CompletionItem(commit[:8], help=why) for commit, why in _of_all(ctx, made) if commit.startswith(begun)]
+    return [
+        CompletionItem(commit[:8], help=why) for commit, why in _of_all(ctx, list_commits) if commit.startswith(begun)
+    ]
 
 
 def _of_all(ctx: click.Context, ask: Callable[[Memory], Iterable[tuple[str, str]]]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ import click
 
 from reverie.apps.cli.options import Moment, Which, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
-from reverie.apps.plain import unsteered
+from reverie.apps.plain import strip_control_characters
 
 
 @click.command("show")
@@ -45,8 +45,8 @@ def command(which: Which, *, name: str, when: datetime | None, as_json: bool) ->
 
 def print_topic(document: dict[str, object]) -> None:
     """A memory for people: its facts, then its text as it is."""
-    click.secho(unsteered(str(document["name"])), bold=True)
-    click.echo(unsteered(str(document["description"])))
+    click.secho(strip_control_characters(str(document["name"])), bold=True)
+    click.echo(strip_control_characters(str(document["description"])))
     facts = {key: document[key] for key in ("type", "observed", "verified", "expires", "trust")}
     said = [f"{key} {value}" for key, value in facts.items() if value] + (["pinned"] if document["pinned"] else [])
     click.secho(", ".join(said), dim=True)
@@ -61,4 +61,4 @@ def print_topic(document: dict[str, object]) -> None:
         click.secho(f"when: {'; '.join(parts)}", dim=True)
     click.secho(str(document["path"]), dim=True)
     if document["body"]:
-        click.echo(unsteered(f"\n{document['body']}"))
+        click.echo(strip_control_characters(f"\n{document['body']}"))

@@ -48,7 +48,7 @@ def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_js
     from reverie.session import wiring
     from reverie.session.project_trust import list_parts
 
-    options = wiring.build_agreed_options(common.agreed(project), common.directory(project), OFFLINE)
+    options = wiring.build_agreed_options(common.load_agreed(project), common.directory(project), OFFLINE)
     store = options.places.trust
     parts = [part for part in list_parts(options) if _is_meant(part, names)]
     if names and not parts:

@@ -26,7 +26,7 @@ def command(
       reverie uncompact ~/.claude/projects/-home-me-app/5f0c954e.jsonl --fork
     """
     from reverie.apps.cli.find_session import find_session
-    from reverie.apps.cli.output import counted, print_json, short_count
+    from reverie.apps.cli.output import format_count, print_json, short_count
     from reverie.apps.rows import context_report
     from reverie.context.conversation import Conversation
     from reverie.context.spans import uncompact
@@ -69,6 +69,6 @@ def command(
         print_json(document)
     else:
         click.echo(
-            f"{path.stem}: {counted(report.messages, 'message')} in the context window again, "
+            f"{path.stem}: {format_count(report.messages, 'message')} in the context window again, "
             f"{short_count(report.tokens)} tokens"
         )

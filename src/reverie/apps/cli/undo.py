@@ -37,7 +37,9 @@ def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole
 
     if whole_learn and commits:
         raise UserMistake("--learn undoes a whole run; use either COMMIT or --learn")
-    undone = _learned(which) if whole_learn else _newest(which) if not commits else _named(which, commits)
+    undone = (
+        _undo_last_learn(which) if whole_learn else _newest(which) if not commits else _undo_commits(which, commits)
+    )
     if as_json:
         document = {"commit": undone.commit, "paths": list(undone.paths), "conflicts": list(undone.conflicts)}
         print_json(document | {"undone": [change.commit for change in undone.changes]})
@@ -53,7 +55,7 @@ def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole
         ctx.exit(1)
 
 
-def _named(which: Which, commits: tuple[str, ...]) -> UndoResult:
+def _undo_commits(which: Which, commits: tuple[str, ...]) -> UndoResult:
     return which.open_with(commits[0]).undo(*commits)
 
 
@@ -74,7 +76,7 @@ def _newest(which: Which) -> UndoResult:
     return max(found, key=lambda one: one[0])[1].undo()
 
 
-def _learned(which: Which) -> UndoResult:
+def _undo_last_learn(which: Which) -> UndoResult:
     """The last run of `learn` that was not taken back yet."""
     from reverie.errors import UserMistake
 

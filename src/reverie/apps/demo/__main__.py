@@ -101,7 +101,7 @@ class Stage:
     def compact(self, sample: Path) -> None:
         """A long session passes a compaction and shows its receipt."""
         self._screen.rule("a long session is compacted, with a receipt")
-        receipt, before, after = asyncio.run(self._compacted(sample))
+        receipt, before, after = asyncio.run(self._compact_sample(sample))
         self._screen.print(
             f"Compacted from {before:,} to {after:,} tokens. Facts that must survive, checked afterwards:\n"
         )
@@ -113,7 +113,7 @@ class Stage:
         more = len(receipt.lines) - SHOWN
         self._screen.print(f"  [dim]… and {more} more; `reverie span` reads what was left out[/]\n")
 
-    async def _compacted(self, sample: Path) -> tuple[Receipt, int, int]:
+    async def _compact_sample(self, sample: Path) -> tuple[Receipt, int, int]:
         configuration = from_process(self._flags())
         options = wiring.build_options(configuration, self._project, OFFLINE, window_tokens=SESSION_WINDOW)
         async with Session.open(options, resume=str(sample)) as session:

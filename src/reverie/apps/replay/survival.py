@@ -15,7 +15,7 @@ from reverie.context.facts.shell import file_uses
 from reverie.context.facts.stated import decisions
 from reverie.context.facts.values import ActionOutcome
 from reverie.context.receipt import Fate, ReceiptLine, Sort, receipts
-from reverie.context.spans import chain, pinned, plain, spoken
+from reverie.context.spans import chain, list_pinned, plain, spoken
 from reverie.context.survive import is_instruction
 from reverie.messages.blocks import Json
 from reverie.messages.entries import Entry, UserEntry
@@ -53,25 +53,25 @@ def lost(entries: Sequence[Entry], view: View) -> tuple[Expected, ...]:
     left_out = written[-1].of(Fate.PART, Fate.OUT) if written else ()
     return tuple(
         one
-        for one in dict.fromkeys(expected(whole))
+        for one in dict.fromkeys(collect_expected(whole))
         if not _stands(one, told, there) and not any(_lists(line, one) for line in left_out)
     )
 
 
-def expected(whole: Sequence[Entry]) -> Iterable[Expected]:
+def collect_expected(whole: Sequence[Entry]) -> Iterable[Expected]:
     """Everything that must survive of a conversation, from its first entry on."""
     items = spoken(whole)
     by_id = {item.uuid: item for item in items}
     for entry in whole:
         if isinstance(entry, UserEntry) and is_prompt(entry):
             yield Expected(Sort.REQUEST, entry.message.text, entry.envelope.uuid)
-            yield from _decided(entry)
-    yield from (Expected(Sort.PIN, plain(by_id[uuid]), uuid) for uuid in pinned(whole) if uuid in by_id)
+            yield from _collect_decisions(entry)
+    yield from (Expected(Sort.PIN, plain(by_id[uuid]), uuid) for uuid in list_pinned(whole) if uuid in by_id)
     yield from (Expected(Sort.INSTRUCTIONS, plain(item)) for item in items if is_instruction(item))
     yield from _done(items)
 
 
-def _decided(entry: UserEntry) -> Iterable[Expected]:
+def _collect_decisions(entry: UserEntry) -> Iterable[Expected]:
     for quote in decisions(entry.message.text):
         if len(quote) >= _SHORTEST_DECISION_CHARS:
             yield Expected(Sort.DECISION, quote)
@@ -85,9 +85,9 @@ def _done(items: Sequence[Item]) -> Iterable[Expected]:
         if name == "TodoWrite":
             tasks = _tasks(action) or tasks
         elif name == "ExitPlanMode":
-            plan = action.given("plan") or plan
+            plan = action.get_text("plan") or plan
         elif name == "Skill":
-            yield Expected(Sort.SKILL, action.given("skill", "command", "name"))
+            yield Expected(Sort.SKILL, action.get_text("skill", "command", "name"))
         else:
             yield from _files_and_errors(action)
     for one in tasks:
@@ -98,7 +98,7 @@ def _done(items: Sequence[Item]) -> Iterable[Expected]:
 
 
 def _files_and_errors(action: RoundAction) -> Iterable[Expected]:
-    named = [action.given(*_PATHS), *(use.path for use in file_uses(action.given("command")))]
+    named = [action.get_text(*_PATHS), *(use.path for use in file_uses(action.get_text("command")))]
     yield from (Expected(Sort.FILE, path) for path in named if path)
     if outcome_of(action) is ActionOutcome.FAILED:
         shown = output(action)

@@ -32,7 +32,7 @@ from reverie.apps.tui.keys import Keyed
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.markdown import MARKDOWN_STYLES
 from reverie.apps.tui.memory_screen import MemoryScreen
-from reverie.apps.tui.own_line import OwnLine, told
+from reverie.apps.tui.own_line import OwnLine, build_status_input
 from reverie.apps.tui.past import pieces_of
 from reverie.apps.tui.pieces import Note, Piece, UserPiece
 from reverie.apps.tui.prompt import Popup, Prompt
@@ -457,7 +457,9 @@ class Chat(Keyed):
         conversation = self._conversation
         if conversation is not None and self._own_line.is_wanted:
             self._own_line.tell(
-                lambda: told(conversation, self.surroundings, self.pieces, seconds=time.monotonic() - self._started)
+                lambda: build_status_input(
+                    conversation, self.surroundings, self.pieces, seconds=time.monotonic() - self._started
+                )
             )
 
     @property

@@ -222,13 +222,13 @@ def as_markdown(pieces: Iterable[Piece], *, title: str) -> str:
             case Call():
                 line = f"- **{piece.name}** {piece.summary.removeprefix(piece.name).strip()}".rstrip()
                 body = piece.diff or ""
-                blocks.append(line + (f"\n\n{_fenced(body)}" if body else ""))
+                blocks.append(line + (f"\n\n{_fence_diff(body)}" if body else ""))
             case _:
                 pass
     return "\n\n".join(blocks) + "\n"
 
 
-def _fenced(diff: str) -> str:
+def _fence_diff(diff: str) -> str:
     fence = "```"
     while fence in diff:
         fence += "`"

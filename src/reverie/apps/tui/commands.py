@@ -98,7 +98,7 @@ async def status(host: Host, argument: str) -> None:  # noqa: ARG001
         host.say(problem, "warning")
 
 
-def described(subject: str) -> Callable[[Host, str], Awaitable[None]]:
+def make_listing_command(subject: str) -> Callable[[Host, str], Awaitable[None]]:
     """A command that lists what the session says of a subject."""
 
     async def run(host: Host, argument: str) -> None:  # noqa: ARG001
@@ -188,11 +188,11 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("permissions", "show permission rules or change the mode", changes.permissions, "[mode]"),
     SlashCommand("trust", "review what this project asks you to trust", changes.trust),
     SlashCommand("init", "let the model write AGENTS.md for this project", changes.init, needs_rest=True),
-    SlashCommand("agents", "list available agents", described("agents")),
+    SlashCommand("agents", "list available agents", make_listing_command("agents")),
     SlashCommand("tasks", "list background tasks; give a name to stop one", changes.tasks, argument="[NAME]"),
-    SlashCommand("hooks", "list hooks", described("hooks")),
-    SlashCommand("skills", "list skills; each is also a command", described("skills")),
-    SlashCommand("mcp", "list MCP servers", described("mcp")),
+    SlashCommand("hooks", "list hooks", make_listing_command("hooks")),
+    SlashCommand("skills", "list skills; each is also a command", make_listing_command("skills")),
+    SlashCommand("mcp", "list MCP servers", make_listing_command("mcp")),
     SlashCommand("export", "export this conversation as Markdown", changes.write_export, "[file]"),
     SlashCommand("copy", "copy the last reply", changes.copy),
     SlashCommand("exit", "exit; the session can be resumed", changes.leave),

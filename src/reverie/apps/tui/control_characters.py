@@ -6,7 +6,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from reverie.apps.plain import unsteered
+from reverie.apps.plain import strip_control_characters
 
 
 class Unsteered(LineFilter):
@@ -14,4 +14,7 @@ class Unsteered(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's shape
         """The same line as mere text."""
-        return [segment if segment.control else Segment(unsteered(segment.text), segment.style) for segment in segments]
+        return [
+            segment if segment.control else Segment(strip_control_characters(segment.text), segment.style)
+            for segment in segments
+        ]

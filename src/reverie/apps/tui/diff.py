@@ -21,7 +21,7 @@ def is_diff(text: str) -> bool:
     )
 
 
-def coloured(text: str) -> Text:
+def colour_diff(text: str) -> Text:
     """A diff with colours; the names of a single file are left to whoever shows it under its name."""
     drawn = Text(no_wrap=False, overflow="fold")
     lines = text.rstrip("\n").split("\n")

@@ -19,7 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from reverie.apps.plain import unsteered
+from reverie.apps.plain import strip_control_characters
 from reverie.apps.tui.pieces import Call, DrawnPart, Note, Piece, ProsePiece, Thought
 
 RECENT = 150
@@ -208,7 +208,7 @@ class Log(ScrollView, can_focus=False):
         gap = Text(" " * margin)
         lines = console.render_lines(part.draw(), options, pad=False)
         strips = [Strip([*gap.render(console, end=""), *line]) for line in lines]
-        return _trimmed(strips) if isinstance(part, ProsePiece) else strips
+        return _trim_blank_lines(strips) if isinstance(part, ProsePiece) else strips
 
     def render_line(self, y: int) -> Strip:
         """One line of what is visible."""
@@ -223,20 +223,20 @@ class Log(ScrollView, can_focus=False):
         selection = self.text_selection
         span = selection.get_span(line) if selection is not None else None
         if span is not None:
-            strip = _selected(strip, *span)
+            strip = _highlight_span(strip, *span)
         return strip.apply_offsets(0, line).adjust_cell_length(width)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text, without the margin."""
         chosen = selection.extract("\n".join(line.text for row in self._rows for line in row.lines))
-        return unsteered("\n".join(line.rstrip().removeprefix(" ") for line in chosen.split("\n"))), "\n"
+        return strip_control_characters("\n".join(line.rstrip().removeprefix(" ") for line in chosen.split("\n"))), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual's signature
         """Draw what is selected."""
         self.refresh()
 
 
-def _trimmed(strips: list[Strip]) -> list[Strip]:
+def _trim_blank_lines(strips: list[Strip]) -> list[Strip]:
     """Without the blank lines that Markdown puts around tables and code, since parts are set apart already."""
     spoken = [number for number, strip in enumerate(strips) if strip.text.strip()]
     return strips[spoken[0] : spoken[-1] + 1] if spoken else strips
@@ -247,7 +247,7 @@ def _is_close(one: Piece, other: Piece) -> bool:
     return isinstance(one, Call | Note | Thought) and isinstance(other, Call | Note | Thought)
 
 
-def _selected(strip: Strip, start: int, end: int) -> Strip:
+def _highlight_span(strip: Strip, start: int, end: int) -> Strip:
     """A line with the characters of a span reversed."""
     text = Text(end="")
     for segment in strip:

@@ -37,7 +37,7 @@ MOST_BYTES = 10_000
 _LARGE_TOKENS = 200_000
 
 
-def told(
+def build_status_input(
     conversation: TerminalSession, surroundings: TerminalContext, pieces: Sequence[Piece], *, seconds: float
 ) -> dict[str, Json]:
     """What the command reads: the fields of the public format that have a meaning here."""
@@ -90,7 +90,7 @@ def _figures(usage: Usage) -> dict[str, Json]:
     }
 
 
-async def printed_line(command: str, facts: Mapping[str, Json], directory: Path) -> tuple[str, str]:
+async def run_status_command(command: str, facts: Mapping[str, Json], directory: Path) -> tuple[str, str]:
     """The first line that the command prints, and what went wrong."""
     process = await asyncio.create_subprocess_shell(
         command,
@@ -151,7 +151,7 @@ class OwnLine(Static):
     async def _keep_up(self) -> None:
         while self._again is not None and self._command is not None:
             facts, self._again = self._again, None
-            line, self.failure = await printed_line(self._command, facts(), self._directory)
+            line, self.failure = await run_status_command(self._command, facts(), self._directory)
             self.display = bool(line.strip())
             self.update(Group(Text.from_ansi(line, no_wrap=True, overflow="ellipsis")))
             await asyncio.sleep(PAUSE_SECONDS)

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reverie.apps.tui.diff import Folded, balance, coloured, is_diff
+from reverie.apps.tui.diff import Folded, balance, colour_diff, is_diff
 from reverie.apps.tui.markdown import TerminalMarkdown, parts_of
 from reverie.values import value
 
@@ -200,9 +200,9 @@ class Call:
 
     def _body(self) -> Text:
         if self.diff:
-            return coloured(self.diff)
+            return colour_diff(self.diff)
         if is_diff(self.output):
-            return coloured(self.output)
+            return colour_diff(self.output)
         lines = self.output.rstrip().split("\n")
         body = Text("\n".join(lines[:OUTPUT_LINES]).replace("\t", "    "), style="dim", overflow="fold")
         if len(lines) > OUTPUT_LINES:

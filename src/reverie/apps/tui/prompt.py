@@ -169,7 +169,7 @@ class Prompt(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.insert(picture_mention(event.text) or self._pastes.folded(event.text))
+        self.insert(picture_mention(event.text) or self._pastes.fold_paste(event.text))
 
     async def _paste_picture(self) -> None:
         path = await asyncio.to_thread(self._clipboard_image)
@@ -231,7 +231,7 @@ class Pastes:
     def __init__(self) -> None:
         self._texts: list[str] = []
 
-    def folded(self, text: str) -> str:
+    def fold_paste(self, text: str) -> str:
         """What to show for a pasted text: itself when it is short."""
         clean = text.replace("\r\n", "\n").replace("\r", "\n")
         lines = clean.count("\n") + 1
@@ -244,11 +244,11 @@ class Pastes:
     def whole(self, text: str) -> str:
         """A message with its pastes in full."""
 
-        def pasted(found: re.Match[str]) -> str:
+        def expand_paste(found: re.Match[str]) -> str:
             number = int(found[1])
             return self._texts[number - 1] if 0 < number <= len(self._texts) else found[0]
 
-        return _TOKEN.sub(pasted, text)
+        return _TOKEN.sub(expand_paste, text)
 
     def clear(self) -> None:
         """The message was sent."""

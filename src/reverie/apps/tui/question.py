@@ -18,8 +18,8 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from reverie.apps.plain import revealed
-from reverie.apps.tui.diff import Folded, balance, coloured, is_diff
+from reverie.apps.plain import escape_control_characters
+from reverie.apps.tui.diff import Folded, balance, colour_diff, is_diff
 from reverie.apps.tui.markdown import TerminalMarkdown
 from reverie.permissions.approval import Approval, Question
 from reverie.permissions.need import Act
@@ -62,13 +62,13 @@ def picture(question: Question) -> RenderableType:
     who = f"{question.agent}: " if question.agent else ""
     # A command's own words say what it is for, and not that it is one.
     what = f"{need.tool}: " if need.act is Act.RUN and need.summary else ""
-    title = Text(revealed(f"{who}{what}{need.summary or need.tool}"), style="bold")
-    preview = revealed(need.preview or need.command or need.url)
+    title = Text(escape_control_characters(f"{who}{what}{need.summary or need.tool}"), style="bold")
+    preview = escape_control_characters(need.preview or need.command or need.url)
     body: RenderableType
     if is_diff(preview):
         added, removed = balance(preview)
         title.append("  ").append(f"+{added}", style="green").append(" ").append(f"−{removed}", style="red")
-        body = Folded(coloured(preview))
+        body = Folded(colour_diff(preview))
     elif need.act is Act.RUN:
         body = Folded(Text(f"$ {preview}"))
     elif need.tool == PLAN_TOOL:
@@ -107,8 +107,10 @@ class Asking(Vertical):
         with VerticalScroll(can_focus=False):
             yield Static(picture(self._question))
         if self._question.reason:
-            yield Static(Group(Text(revealed(self._question.reason), style="yellow")), id="reason")
-        numbered = (Content(revealed(f"{number}. {way.label}")) for number, way in enumerate(self._ways, 1))
+            yield Static(Group(Text(escape_control_characters(self._question.reason), style="yellow")), id="reason")
+        numbered = (
+            Content(escape_control_characters(f"{number}. {way.label}")) for number, way in enumerate(self._ways, 1)
+        )
         yield OptionList(*(Option(label) for label in numbered))
         yield Input(placeholder="reason, or what to do instead (Enter to send, Esc to go back)", compact=True)
 

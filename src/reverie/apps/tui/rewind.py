@@ -22,7 +22,7 @@ _FILES_SHOWN = 8
 
 async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
     """Go back to before a message, which returns to the prompt."""
-    typed = {uuid: _as_typed(text) for uuid, text in host.conversation.prompts}
+    typed = {uuid: _to_typed_text(text) for uuid, text in host.conversation.prompts}
     if not typed:
         host.say("no messages yet")
         return
@@ -43,7 +43,7 @@ async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
     _tell(host, what, done, changed)
 
 
-def _as_typed(text: str) -> str:
+def _to_typed_text(text: str) -> str:
     command = command_in(text)
     return text if command is None else f"!{command}"
 
@@ -54,7 +54,7 @@ async def _ask_what(host: Host, changed: Sequence[Return]) -> str | None:
     if not movable:
         return CONVERSATION
     count = f"{len(movable)} file{'' if len(movable) == 1 else 's'}"
-    about = [_described(each, host.surroundings.directory) for each in movable]
+    about = [_describe_change(each, host.surroundings.directory) for each in movable]
     rows = [
         PickerRow(BOTH, f"The conversation and {count}"),
         PickerRow(CONVERSATION, "Only the conversation; files are not changed"),
@@ -79,8 +79,8 @@ async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Retur
     return [*free, *others] if answer == "over" else free
 
 
-def _described(one: Return, directory: Path) -> str:
-    name = _shortened(one.path, directory)
+def _describe_change(one: Return, directory: Path) -> str:
+    name = _shorten_path(one.path, directory)
     added, removed = balance(unified_diff(decode(one.now or b""), decode(one.then or b""), name))
     doing = "will be deleted" if one.then is None else f"+{added} −{removed}"
     others = "  also changed outside this session" if one.way is RestorePlan.OTHERS else ""
@@ -105,5 +105,5 @@ def _names(paths: Sequence[Path]) -> str:
     return f"{shown} and {len(paths) - _NAMES_SHOWN} more" if len(paths) > _NAMES_SHOWN else shown
 
 
-def _shortened(path: Path, directory: Path) -> str:
+def _shorten_path(path: Path, directory: Path) -> str:
     return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)

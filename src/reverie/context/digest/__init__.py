@@ -5,8 +5,8 @@ lines that tell the most within a limit, by how likely an identifier is needed a
 lines under their headings. Everything in a digest is quoted from the conversation or counted in it.
 """
 
-from reverie.context.digest.line import quoted_requests
+from reverie.context.digest.line import quote_requests
 from reverie.context.digest.notes import notes
 from reverie.context.digest.summary import summary
 
-__all__ = ["notes", "quoted_requests", "summary"]
+__all__ = ["notes", "quote_requests", "summary"]

@@ -67,7 +67,7 @@ class DraftLines:
             for number, span in enumerate(spans_of(self._facts.steps))
         ]
 
-    def shown(self, path: str) -> str:
+    def format_path(self, path: str) -> str:
         """A path as the digest writes it."""
         return path.removeprefix(self.root + "/") if self.root else path
 
@@ -131,7 +131,7 @@ class DraftLines:
         done = ", ".join(kind if times == 1 else f"{kind} ×{times}" for kind, times in touched.operations)
         ranges = ", ".join(f"{first}-{last}" for first, last in touched.ranges[:6])
         read = f"; lines {ranges}" if ranges else ""
-        text = f"{self.shown(touched.path)} ({done}{read})"
+        text = f"{self.format_path(touched.path)} ({done}{read})"
         worth = 1.5 if touched.is_changed else 0.6
         return DigestLine(
             DigestTopic.FILE, (place,), text, frozenset({touched.path, base_name(touched.path)}) | terms_of_line(text),
@@ -176,7 +176,7 @@ class DraftLines:
 
     def _troubles(self) -> Iterable[DigestLine]:
         for number, one in enumerate(self._facts.troubles):
-            where = cut(self.shown(one.where), 100)
+            where = cut(self.format_path(one.where), 100)
             times = f" ×{one.times}" if one.times > 1 else ""
             then = f"; then {cut(self._shorter(one.followed), DEED_CHARS)}" if one.followed else ""
             state = "fine later" if one.resolved else "not seen to be fine later"
@@ -223,7 +223,7 @@ class DraftLines:
 
     def in_words(self, deed: Deed) -> str:
         """A deed as a person would say it."""
-        about = cut(self.shown(deed.subject), DEED_CHARS)
+        about = cut(self.format_path(deed.subject), DEED_CHARS)
         return f"{deed.verb} {about}".strip() + (" (failed)" if deed.failed else "")
 
     def _span(self, span: Sequence[RoundSummary]) -> str:

@@ -62,7 +62,7 @@ SHORTEST_CHARS = 200
 """A message is not cut below this; head and tail would say nothing."""
 
 
-def quoted_requests(
+def quote_requests(
     requests: Sequence[UserRequest],
     *,
     limit_tokens: float,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from reverie.context.digest.choose import choose, worths
 from reverie.context.digest.drafts import DraftLines
-from reverie.context.digest.line import DigestLine, DigestTopic, Weigh, quoted_requests
+from reverie.context.digest.line import DigestLine, DigestTopic, Weigh, quote_requests
 from reverie.context.digest.summary import bullets, command_lines, current_work, file_lines, next_step, plain_lines
 from reverie.context.facts.values import Facts
 from reverie.context.prompt import read_prompt
@@ -33,7 +33,7 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
     """Fill the template, or the default one; its headings and instruction lines stay as they are."""
     drafts = DraftLines(facts)
     sections = _sections(template or read_prompt("notes_template"))
-    left = total_tokens - weigh(_written(sections, {}))
+    left = total_tokens - weigh(_render_notes(sections, {}))
     lines = drafts.lines()
     writers: dict[str, Callable[[float], list[str]]] = {
         "session title": lambda _: _title(facts),
@@ -43,15 +43,15 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
             *bullets(lines, DigestTopic.TODO),
         ],
         "task specification": lambda limit: _task(facts, lines, limit, weigh),
-        "files and functions": lambda limit: _filled(
+        "files and functions": lambda limit: _fill_section(
             lambda chosen: file_lines(drafts, chosen), facts, lines, limit, weigh,
             DigestTopic.FILE, DigestTopic.SYMBOL, DigestTopic.CHANGE, DigestTopic.EXCERPT,
         ),
-        "workflow": lambda limit: _filled(
+        "workflow": lambda limit: _fill_section(
             command_lines, facts, lines, limit, weigh, DigestTopic.COMMAND, DigestTopic.OUTPUT
         ),
-        "errors & corrections": lambda limit: _bulleted(facts, lines, limit, weigh, DigestTopic.TROUBLE),
-        "codebase and system documentation": lambda limit: _bulleted(
+        "errors & corrections": lambda limit: _fill_bullets(facts, lines, limit, weigh, DigestTopic.TROUBLE),
+        "codebase and system documentation": lambda limit: _fill_bullets(
             facts,
             lines,
             limit,
@@ -61,7 +61,7 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
             DigestTopic.LOOKUP,
             DigestTopic.DELEGATION,
         ),
-        "learnings": lambda limit: _bulleted(facts, lines, limit, weigh, DigestTopic.STATEMENT),
+        "learnings": lambda limit: _fill_bullets(facts, lines, limit, weigh, DigestTopic.STATEMENT),
         "key results": lambda limit: _newest_answer(facts, limit, weigh),
         "worklog": lambda limit: _newest(bullets(drafts.spans(), DigestTopic.SPAN), limit, weigh),
     }  # fmt: skip
@@ -76,13 +76,13 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
         is_log = writer is writers["worklog"]
         rows = (_newest if is_log else _cut)(writer(limit), limit, weigh)
         # Weights do not quite add up, and the limit is one of the whole section.
-        while rows and weigh(_written([section], {section.heading: rows})) > section_tokens:
+        while rows and weigh(_render_notes([section], {section.heading: rows})) > section_tokens:
             rows.pop(0 if is_log else -1)
         content[section.heading] = rows
         left = max(0.0, left - weigh("\n".join(rows)) - 1)
-    while weigh(_written(sections, content)) > total_tokens and any(content.values()):
+    while weigh(_render_notes(sections, content)) > total_tokens and any(content.values()):
         max(content.values(), key=len).pop()
-    return _written(sections, content)
+    return _render_notes(sections, content)
 
 
 def _sections(template: str) -> list[_Section]:
@@ -90,7 +90,7 @@ def _sections(template: str) -> list[_Section]:
     return [_Section(parts[at], parts[at + 1].strip("\n")) for at in range(1, len(parts) - 1, 2)]
 
 
-def _written(sections: Sequence[_Section], content: dict[str, list[str]]) -> str:
+def _render_notes(sections: Sequence[_Section], content: dict[str, list[str]]) -> str:
     return (
         "\n\n".join(
             "\n".join([f"# {one.heading}", one.instruction, *content.get(one.heading, [])]).rstrip("\n")
@@ -109,16 +109,22 @@ def _title(facts: Facts) -> list[str]:
 
 
 def _task(facts: Facts, lines: Sequence[DigestLine], limit: float, weigh: Weigh) -> list[str]:
-    asked = quoted_requests(facts.requests, limit_tokens=limit * 0.7, weigh=weigh, short=short_ids(facts.ids))
+    asked = quote_requests(facts.requests, limit_tokens=limit * 0.7, weigh=weigh, short=short_ids(facts.ids))
     rest = limit - sum(weigh(row) + 1 for row in asked)
-    return [*asked, *plain_lines(lines, DigestTopic.PLAN), *_bulleted(facts, lines, rest, weigh, DigestTopic.DECISION)]
+    return [
+        *asked,
+        *plain_lines(lines, DigestTopic.PLAN),
+        *_fill_bullets(facts, lines, rest, weigh, DigestTopic.DECISION),
+    ]
 
 
-def _bulleted(facts: Facts, lines: Sequence[DigestLine], limit: float, weigh: Weigh, *topics: DigestTopic) -> list[str]:
-    return _filled(lambda chosen: bullets(chosen, *topics), facts, lines, limit, weigh, *topics)
+def _fill_bullets(
+    facts: Facts, lines: Sequence[DigestLine], limit: float, weigh: Weigh, *topics: DigestTopic
+) -> list[str]:
+    return _fill_section(lambda chosen: bullets(chosen, *topics), facts, lines, limit, weigh, *topics)
 
 
-def _filled(
+def _fill_section(
     write: Callable[[list[DigestLine]], list[str]],
     facts: Facts,
     lines: Sequence[DigestLine],

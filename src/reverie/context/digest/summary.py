@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from reverie.context.digest.choose import choose, worths
 from reverie.context.digest.drafts import DraftLines
-from reverie.context.digest.line import DigestLine, DigestTopic, Weigh, quoted_requests
+from reverie.context.digest.line import DigestLine, DigestTopic, Weigh, quote_requests
 from reverie.context.facts.outcomes import cut
 from reverie.context.facts.terms import terms
 from reverie.context.facts.values import Facts, UserRequest
@@ -35,9 +35,9 @@ def summary(
     `rereads` nothing is listed that could only be read again by its id.
     """
     allowed = limit_tokens * REQUESTS_SHARE if requests_tokens is None else requests_tokens
-    requests = quoted_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept, short=short_ids(facts.ids))
+    requests = quote_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept, short=short_ids(facts.ids))
     drafts = DraftLines(facts, {one.uuid for one in facts.requests if one.uuid in kept or _is_whole(one, requests)})
-    fixed = _written(facts, drafts, [], [], requests)
+    fixed = _render_summary(facts, drafts, [], [], requests)
     left = limit_tokens - weigh(fixed)
     spans = _fitting(drafts.spans() if rereads else (), left * SPANS_SHARE, weigh)
     left -= sum(weigh(line.text) + 2 for line in spans)
@@ -45,7 +45,7 @@ def summary(
     visible = terms(beside) if beside else frozenset[str]()
     chosen = choose(drafts.lines(), worths(facts, visible), limit_tokens=left, weigh=weigh, told=told)
     while True:
-        text = _written(facts, drafts, chosen, spans, requests)
+        text = _render_summary(facts, drafts, chosen, spans, requests)
         if weigh(text) <= limit_tokens:
             return text
         if chosen:
@@ -87,7 +87,7 @@ def _fitting(spans: Sequence[DigestLine], limit_tokens: float, weigh: Weigh) -> 
     return taken[::-1]
 
 
-def _written(
+def _render_summary(
     facts: Facts, drafts: DraftLines, chosen: Sequence[DigestLine], spans: Sequence[DigestLine], requests: Sequence[str]
 ) -> str:
     sections = (
@@ -144,7 +144,7 @@ def command_lines(chosen: Iterable[DigestLine]) -> list[str]:
     return rows
 
 
-def said_lines(chosen: Iterable[DigestLine]) -> list[str]:
+def statement_lines(chosen: Iterable[DigestLine]) -> list[str]:
     """What the assistant said, the sentences of one round together."""
     rounds: dict[int, list[str]] = {}
     for line in sorted((one for one in chosen if one.topic is DigestTopic.STATEMENT), key=lambda one: one.place):
@@ -190,7 +190,7 @@ def _intent(facts: Facts, drafts: DraftLines, chosen: Sequence[DigestLine]) -> l
 
 def _solving(chosen: Sequence[DigestLine], spans: Sequence[DigestLine]) -> list[str]:
     rows = [*plain_lines(chosen, DigestTopic.EARLIER)]
-    said = said_lines(chosen)
+    said = statement_lines(chosen)
     if said:
         rows += ["The assistant said:", *said]
     ran = command_lines(chosen)

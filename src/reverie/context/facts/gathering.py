@@ -16,7 +16,14 @@ from reverie.context.facts.outcomes import cut, error_lines, last_line, outcome_
 from reverie.context.facts.outline import is_bare_punctuation, lines_of
 from reverie.context.facts.rounds import SHELL, Course, FactRound, RoundAction
 from reverie.context.facts.shell import covers, file_uses
-from reverie.context.facts.stated import SHORT_ANSWER_CHARS, decisions, question, sentences, statements, typed_part
+from reverie.context.facts.stated import (
+    SHORT_ANSWER_CHARS,
+    decisions,
+    question,
+    sentences,
+    statements,
+    strip_machine_text,
+)
 from reverie.context.facts.terms import terms, terms_of_line
 from reverie.context.facts.touched import Files, file_tool
 from reverie.context.facts.values import (
@@ -105,10 +112,10 @@ class FactCollector:
     def facts(self) -> Facts:
         """What was gathered so far; asked for several times by one compaction, made once."""
         if self._facts is None:
-            self._facts = self._made()
+            self._facts = self._build_facts()
         return self._facts
 
-    def _made(self) -> Facts:
+    def _build_facts(self) -> Facts:
         course = self._course
         steps = tuple(self._steps)
         rounds = len(course.rounds)
@@ -119,7 +126,7 @@ class FactCollector:
             files=self._files.values(),
             commands=tuple(sorted(self._commands.values(), key=lambda one: one.last)),
             lookups=tuple(sorted(self._lookups.values(), key=lambda one: one.last)),
-            troubles=tuple(self._followed(key, one, steps) for key, one in self._troubles.items()),
+            troubles=tuple(self._trace_trouble(key, one, steps) for key, one in self._troubles.items()),
             decisions=tuple(self._decisions),
             todos=self._todos,
             plan=self._plan,
@@ -164,13 +171,13 @@ class FactCollector:
         name, outcome = action.call.name, outcome_of(action)
         path = self._files.take(action, one.number)
         kind, _ = file_tool(action)
-        where = path or action.given("command") or subject(action.call) or name
+        where = path or action.get_text("command") or subject(action.call) or name
         if name == "TodoWrite":
             self._todos = _todos(action.call.input.get("todos")) or self._todos
         elif name == "ExitPlanMode":
-            self._plan = action.given("plan") or self._plan
+            self._plan = action.get_text("plan") or self._plan
         elif name == "Skill":
-            self._skills[action.given("skill", "command", "name")] = None
+            self._skills[action.get_text("skill", "command", "name")] = None
         elif name in _AGENTS:
             self._delegations.append(_delegation(action, one.number))
         elif name in _SHELLS:
@@ -183,10 +190,10 @@ class FactCollector:
         return _short(where)
 
     def _take_command(self, action: RoundAction, number: int, outcome: ActionOutcome, shown: str) -> None:
-        text = action.given("command").strip()
+        text = action.get_text("command").strip()
         times = self._commands[text].times + 1 if text in self._commands else 1
         telling = telling_lines(shown) if action.answered else ()
-        self._commands[text] = ShellCommand(text, outcome, telling, times, number, action.given("description"))
+        self._commands[text] = ShellCommand(text, outcome, telling, times, number, action.get_text("description"))
 
     def _take_lookup(self, action: RoundAction, number: int, outcome: ActionOutcome, shown: str) -> None:
         about = subject(action.call, 200)
@@ -214,14 +221,14 @@ class FactCollector:
             else:
                 self._unresolved[(line, where)] = len(self._fine)
 
-    def _followed(self, key: tuple[str, str], trouble: Trouble, steps: Sequence[RoundSummary]) -> Trouble:
+    def _trace_trouble(self, key: tuple[str, str], trouble: Trouble, steps: Sequence[RoundSummary]) -> Trouble:
         after = [step for step in steps[trouble.round + 1 : trouble.round + 3] if step.deeds or step.said]
         return replace(trouble, followed=_in_one(after[0]) if after else "", resolved=key not in self._unresolved)
 
 
 def _decisions(request: UserRequest) -> Iterable[UserDecision]:
     stated = decisions(request.text)
-    answer = typed_part(request.text)
+    answer = strip_machine_text(request.text)
     if not stated and request.after and 0 < len(answer) <= SHORT_ANSWER_CHARS:
         stated = (" ".join(answer.split()),)
     for quote in stated:
@@ -232,13 +239,13 @@ def _decisions(request: UserRequest) -> Iterable[UserDecision]:
 
 def _step(one: FactRound) -> RoundSummary:
     said = next(iter(sentences(one.said)), "")
-    deeds = tuple(_deed(action) for action in one.actions if action.call.name not in _SILENT)
+    deeds = tuple(_to_deed(action) for action in one.actions if action.call.name not in _SILENT)
     return RoundSummary(one.first, one.last, said, deeds, one.number, one.size_bytes)
 
 
-def _deed(action: RoundAction) -> Deed:
+def _to_deed(action: RoundAction) -> Deed:
     failed = outcome_of(action) is ActionOutcome.FAILED
-    command = action.given("command") if action.call.name in _SHELLS else ""
+    command = action.get_text("command") if action.call.name in _SHELLS else ""
     files = tuple(dict.fromkeys(use.path for use in file_uses(command)))
     return Deed(in_words(ToolUse("", action.call.name, {})), subject(action.call, LONGEST_COMMAND_CHARS), files, failed)
 
@@ -269,8 +276,8 @@ def _todos(value: Json) -> tuple[Todo, ...]:
 
 def _delegation(action: RoundAction, number: int) -> Delegation:
     came = next((cut(row) for row in action.result.split("\n") if row.strip()), "")
-    about = action.given("description") or subject(action.call)
-    return Delegation(about, action.given("subagent_type", "agent_type"), came, number)
+    about = action.get_text("description") or subject(action.call)
+    return Delegation(about, action.get_text("subagent_type", "agent_type"), came, number)
 
 
 # Which identifiers were written and which only seen, round by round, and the lines of results that showed them.
@@ -308,7 +315,7 @@ class SeenIdentifiers:
         for where, rows in sources:
             self._take_source(number, where, rows)
         for name in used:
-            self._terms[name] = _used(self._terms.get(name, _NEVER), number)
+            self._terms[name] = _count_use(self._terms.get(name, _NEVER), number)
             if name in self._newest:
                 self._used[name] = self._newest[name]
         for name in seen - used:
@@ -318,7 +325,7 @@ class SeenIdentifiers:
     def terms(self, number: int, used: Collection[str]) -> dict[str, Term]:
         """All identifiers, when those in `used` stand in a round of that number which has not come yet."""
         found = dict(self._terms)
-        found.update((name, _used(found.get(name, _NEVER), number)) for name in used)
+        found.update((name, _count_use(found.get(name, _NEVER), number)) for name in used)
         return found
 
     def evidence(self, used: Collection[str]) -> tuple[ToolEvidence, ...]:
@@ -350,7 +357,7 @@ class SeenIdentifiers:
             self._newest[name] = (*lines, *self._newest.get(name, ()))[:EVIDENCE_PER_TERM]
 
 
-def _used(one: Term, number: int) -> Term:
+def _count_use(one: Term, number: int) -> Term:
     return Term(one.used + 1, one.seen, number, one.last_seen)
 
 

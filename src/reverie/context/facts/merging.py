@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from reverie.context.facts.touched import merged_ranges
+from reverie.context.facts.touched import merge_ranges
 from reverie.context.facts.values import Facts, ShellCommand, Symbol, Term, Touched
 
 
@@ -90,7 +90,7 @@ def _merge_file(older: Touched, newer: Touched) -> Touched:
     return Touched(
         newer.path,
         tuple(counts.items()),
-        merged_ranges(older.ranges + newer.ranges),
+        merge_ranges(older.ranges + newer.ranges),
         tuple(symbols.values()),
         older.changes + newer.changes,
         newer.last,

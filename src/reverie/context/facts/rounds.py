@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reverie.context.facts.stated import typed_part
+from reverie.context.facts.stated import strip_machine_text
 from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Role
 from reverie.messages.view import Item, ItemKind
@@ -35,7 +35,7 @@ class RoundAction:
     failed: bool = False
     answered: bool = False
 
-    def given(self, *keys: str) -> str:
+    def get_text(self, *keys: str) -> str:
         """The first of these parameters that holds text."""
         for key in keys:
             value = self.call.input.get(key)
@@ -96,9 +96,9 @@ class Course:
         elif self._current is not None and self._pending and _is_observation(item):
             if self._current.number < known:
                 return False
-            self._current.actions.append(_observed(self._pending, item.message.text))
+            self._current.actions.append(_parse_observation(self._pending, item.message.text))
             self._reply, self._pending = None, ""
-        elif item.kind is ItemKind.TYPED and typed_part(item.message.text):
+        elif item.kind is ItemKind.TYPED and strip_machine_text(item.message.text):
             self.typed.append((item, len(self.rounds)))
             self._current, self._reply, self._pending = None, None, ""
             return True
@@ -144,7 +144,7 @@ def _is_observation(item: Item) -> bool:
     return item.kind is ItemKind.META or bool(_OBSERVED.match(item.message.text))
 
 
-def _observed(command: str, text: str) -> RoundAction:
+def _parse_observation(command: str, text: str) -> RoundAction:
     code = _RETURNED.match(text)
     plain = _MARKUP.sub("", text[code.end() :] if code else text)
     failed = code is not None and code[1] != "0"

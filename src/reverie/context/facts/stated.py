@@ -36,17 +36,17 @@ LONGEST_BY_HAND_CHARS = 3_000
 @lru_cache(maxsize=2_048)
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences of a text outside code, each on one line and of bounded length."""
-    return tuple(_divided(text))
+    return tuple(_split_sentences(text))
 
 
-def _divided(text: str) -> Iterable[str]:
+def _split_sentences(text: str) -> Iterable[str]:
     for piece in _SENTENCE_END.split(_FENCE.sub("\n", text)):
         flat = " ".join(_BULLET.sub("", piece).split())
         if flat:
             yield flat if len(flat) <= LONGEST_CHARS else flat[: LONGEST_CHARS - 1] + "…"
 
 
-def typed_part(text: str) -> str:
+def strip_machine_text(text: str) -> str:
     """What a person wrote, without what a program wrapped around it; nothing when all of it is a program's."""
     return _MACHINE.sub("", text).strip()
 
@@ -56,7 +56,9 @@ def decisions(text: str) -> tuple[str, ...]:
     if len(text) > LONGEST_BY_HAND_CHARS:
         return ()
     return tuple(
-        one for one in sentences(typed_part(text)) if len(one) > 1 and _DECIDES.search(one) and not _PRINTED.search(one)
+        one
+        for one in sentences(strip_machine_text(text))
+        if len(one) > 1 and _DECIDES.search(one) and not _PRINTED.search(one)
     )
 
 

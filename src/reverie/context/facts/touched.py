@@ -51,7 +51,7 @@ class Files:
             Touched(
                 path,
                 tuple(one.operations.items()),
-                merged_ranges(one.ranges),
+                merge_ranges(one.ranges),
                 tuple(one.symbols.values()),
                 tuple(one.changes),
                 one.last,
@@ -75,7 +75,7 @@ class Files:
         return path
 
     def _take_shell(self, action: RoundAction, number: int) -> str:
-        uses = file_uses(action.given("command"))
+        uses = file_uses(action.get_text("command"))
         for use in uses:
             one = self._note(use.path, use.kind, number)
             if use.lines:
@@ -107,7 +107,7 @@ class Files:
 def file_tool(action: RoundAction) -> tuple[str, str]:
     """What a file tool does and to which file; both empty for other tools."""
     name = action.call.name
-    path = action.given(*PATH_KEYS)
+    path = action.get_text(*PATH_KEYS)
     if not path:
         return "", ""
     if name in _READS:
@@ -116,8 +116,8 @@ def file_tool(action: RoundAction) -> tuple[str, str]:
         return "edited", path
     if name in _WRITES:
         return "wrote", path
-    if "edit" in name.lower() and action.given("command") in _EDITOR_COMMANDS:
-        return _EDITOR_COMMANDS[action.given("command")], path
+    if "edit" in name.lower() and action.get_text("command") in _EDITOR_COMMANDS:
+        return _EDITOR_COMMANDS[action.get_text("command")], path
     return "", ""
 
 
@@ -150,7 +150,7 @@ def change(removed: str, added: str, number: int, outcome: ActionOutcome) -> Fil
     )
 
 
-def merged_ranges(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def merge_ranges(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Ranges of lines without overlaps, in order."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(ranges):

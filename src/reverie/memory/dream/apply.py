@@ -15,7 +15,7 @@ from reverie.memory.store.change import Change
 from reverie.memory.store.index.catalogue import is_indexed
 from reverie.memory.store.topic_store import Store
 from reverie.memory.store.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
-from reverie.memory.store.writer import merged_bytes
+from reverie.memory.store.writer import merge_bytes
 from reverie.memory.topics.polarity import MismatchKind, PolarityMismatch, find_distortion, find_mismatch
 from reverie.memory.topics.topic import Trust, parse_topic
 from reverie.values import value
@@ -71,7 +71,7 @@ def _files(store: Store, step: DreamStep, taken: Mapping[str, bytes | None]) -> 
         if present != before and present != wanted:
             if present is None or before is None or wanted is None:
                 return f"{path} was changed concurrently"
-            wanted = merged_bytes(path, before, wanted, present)
+            wanted = merge_bytes(path, before, wanted, present)
             if wanted is None:
                 return f"{path} was changed concurrently in the same place"
         if wanted is not None and (distortion := _find_distortion(step, path, wanted)):

@@ -61,7 +61,7 @@ class _Result:
 def check_result(before: Mapping[str, str], after: Mapping[str, str], rules: DreamRules) -> CheckedDream:
     """Judge a staging tree."""
     result = _Result()
-    said = {source for text in before.values() for source in _said_sources(text)}
+    said = {source for text in before.values() for source in _find_said_sources(text)}
     for path in sorted(before.keys() - after.keys()):
         result.refused.append(f"{path}: was removed; topics are retired, never deleted")
     for path in sorted(after):
@@ -171,7 +171,7 @@ def _all_sources(old: Topic | None, new: Topic) -> tuple[Source, ...]:
     return tuple(dict.fromkeys((*(old.sources if old is not None else ()), *new.sources)))
 
 
-def _said_sources(text: str) -> tuple[Source, ...]:
+def _find_said_sources(text: str) -> tuple[Source, ...]:
     try:
         topic = parse_topic("topic.md", text)
     except Damaged:

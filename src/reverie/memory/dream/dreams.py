@@ -30,7 +30,7 @@ from reverie.memory.dream.lock import (
     last_dream,
     read_dreamer,
     read_state,
-    recovered,
+    recover_state,
     write_host_time,
     write_state,
 )
@@ -46,7 +46,7 @@ from reverie.memory.dream.proposal import (
 from reverie.memory.dream.relative_dates import has_relative_date
 from reverie.memory.dream.sessions import list_sessions_since
 from reverie.memory.dream.task import DreamTask
-from reverie.memory.dream.tidy import TidyContext, tidied_after, tidy
+from reverie.memory.dream.tidy import TidyContext, tidy, tidy_after
 from reverie.memory.dream.view import DreamView
 from reverie.memory.store.past import log
 from reverie.memory.store.tracked import is_topic_path, list_tracked, read_tracked
@@ -180,7 +180,7 @@ class Dreams:
         from reverie.files.background_tasks import list_tasks
 
         now = self.now()
-        state = self._recovered(read_state(self.folder))
+        state = self._recover_state(read_state(self.folder))
         times = [time for time in (last_dream(self.folder), state.last_success) if time is not None]
         dreamer = read_dreamer(self.folder, now=now, stale_minutes=self._stale_minutes)
         running = [task for task in list_tasks(self.places.tasks, now=now) if task.kind == "dream"]
@@ -194,20 +194,20 @@ class Dreams:
     def preview(self) -> Dreamt:
         """What an embedded dream would do now; takes no lock and writes nothing."""
         texts = self._read_texts()
-        proposal = self._embedded(texts, read_state(self.folder))
-        return told(
+        proposal = self._propose_by_rules(texts, read_state(self.folder))
+        return report_proposal(
             "previewed" if proposal.steps else "unchanged",
             replace(proposal, over=over_limits(proposal.steps, len(texts))),
         )
 
     def estimate(self, forks: ForkRunner) -> DreamEstimate:
         """What it would cost to let the model of this conversation dream now; asks and writes nothing."""
-        from reverie.memory.dream.estimate import estimated_dream
+        from reverie.memory.dream.estimate import estimate_dream
         from reverie.memory.dream.model_dream import spec_of
 
         texts = self._read_texts()
         spec = spec_of(self.folder, self._bedside(), texts, read_state(self.folder))
-        return estimated_dream(spec, forks, texts.values())
+        return estimate_dream(spec, forks, texts.values())
 
     async def run(
         self,
@@ -230,7 +230,7 @@ class Dreams:
                 return Dreamt("skipped", detail=verdict.detail)
         try:
             with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
-                done = await self._tracked(held, reach, forks, session, watch)
+                done = await self._run_as_task(held, reach, forks, session, watch)
                 return replace(done, detail="; ".join(filter(None, (refusal, done.detail))))
         except Conflict as busy:
             return Dreamt("busy", detail=str(busy))
@@ -251,8 +251,8 @@ class Dreams:
                 write_proposal(self.folder, replace(proposal, steps=tuple(rest)))
             else:
                 remove_proposal(self.folder)
-            self._succeeded(read_state(self.folder), proposal.logs)
-        return told("completed" if applied.steps else "unchanged", proposal, applied)
+            self._record_success(read_state(self.folder), proposal.logs)
+        return report_proposal("completed" if applied.steps else "unchanged", proposal, applied)
 
     def discard(self) -> Dreamt:
         """Drop the proposal that waits."""
@@ -260,9 +260,9 @@ class Dreams:
         remove_proposal(self.folder)
         state = read_state(self.folder)
         write_state(self.folder, replace(state, settled=self.now(), logs={**state.logs, **proposal.logs}))
-        return replace(told("discarded", proposal), merged=0, retired=0, changed=0)
+        return replace(report_proposal("discarded", proposal), merged=0, retired=0, changed=0)
 
-    async def _tracked(
+    async def _run_as_task(
         self,
         held: DreamLock,
         reach: Reach,
@@ -280,7 +280,7 @@ class Dreams:
             async with cancel_on_stop_request(self.places.tasks, run.id) as stop:
                 done = await self._dreamt(held, reach, forks, session, run)
         except asyncio.CancelledError:
-            self._failed()
+            self._record_failure()
             run.end("killed", "stopped; nothing was changed")
             if not stop.is_asked:
                 raise
@@ -292,7 +292,7 @@ class Dreams:
             run.end("failed", "another dream took over")
             raise
         except (Error, OSError) as problem:
-            self._failed()
+            self._record_failure()
             run.end("failed", str(problem))
             return Dreamt("failed", detail=str(problem), task=run.id)
         except BaseException:
@@ -304,38 +304,38 @@ class Dreams:
     async def _dreamt(
         self, held: DreamLock, reach: Reach, forks: ForkRunner | None, session: str | None, run: DreamTask
     ) -> Dreamt:
-        state = self._recovered(read_state(self.folder))
+        state = self._recover_state(read_state(self.folder))
         texts = await asyncio.to_thread(self._read_texts)
         detail = ""
         found = None if forks is None else await self._by_model(forks, texts, state, run)
         if isinstance(found, str):
-            self._failed()
+            self._record_failure()
             return Dreamt("failed", detail=found)
         if isinstance(found, Proposal):
-            proposal = await asyncio.to_thread(self._tidied, texts, found)
+            proposal = await asyncio.to_thread(self._tidy_proposal, texts, found)
         else:
             detail = f"the model stopped, continued by rules: {found.reason}" if found is not None else ""
-            proposal = await asyncio.to_thread(self._embedded, texts, state)
+            proposal = await asyncio.to_thread(self._propose_by_rules, texts, state)
         proposal = replace(proposal, over=(*proposal.over, *over_limits(proposal.steps, len(texts))))
         if reach == "nothing" or (reach == "limits" and proposal.over):
             if not proposal.steps:
                 remove_proposal(self.folder)
-                self._succeeded(state, proposal.logs)
-                return replace(told("unchanged", proposal), detail=detail)
+                self._record_success(state, proposal.logs)
+                return replace(report_proposal("unchanged", proposal), detail=detail)
             write_proposal(self.folder, proposal)
-            return replace(told("proposed", proposal), detail=detail)
+            return replace(report_proposal("proposed", proposal), detail=detail)
         applied = apply_steps(self.open_store(), proposal.steps, session=session, check=lambda: held.check(self.now()))
         remove_proposal(self.folder)
-        self._succeeded(state, proposal.logs)
+        self._record_success(state, proposal.logs)
         is_done = bool(applied.steps)
-        return replace(told("completed" if is_done else "unchanged", proposal, applied), detail=detail)
+        return replace(report_proposal("completed" if is_done else "unchanged", proposal, applied), detail=detail)
 
-    def _tidied(self, texts: Mapping[str, str], proposal: Proposal) -> Proposal:
+    def _tidy_proposal(self, texts: Mapping[str, str], proposal: Proposal) -> Proposal:
         """A model's proposal with what the rules have to tidy after it."""
-        found = tidied_after(texts, proposal.steps, self._world())
+        found = tidy_after(texts, proposal.steps, self._world())
         return replace(proposal, steps=found.steps, contradictions=found.contradictions)
 
-    def _embedded(self, texts: Mapping[str, str], state: DreamState) -> Proposal:
+    def _propose_by_rules(self, texts: Mapping[str, str], state: DreamState) -> Proposal:
         now = self.now()
         if not list_daily_logs(self.folder):
             tidied = tidy(texts, self._world())
@@ -414,12 +414,12 @@ class Dreams:
         folders = list_session_folders(self.places, root) if root is not None else ()
         return tuple(folder.directory for folder in folders if folder.directory.is_dir())
 
-    def _recovered(self, state: DreamState) -> DreamState:
+    def _recover_state(self, state: DreamState) -> DreamState:
         """The state, with a dream that was killed between its commit and its last note."""
         history = self.open_store().history
         if not history.is_on:
             return state
-        return recovered(state, lambda: self._last_dream_commit(state))
+        return recover_state(state, lambda: self._last_dream_commit(state))
 
     def _last_dream_commit(self, state: DreamState) -> datetime | None:
         commits = log(self.open_store().history, limit=_DREAMS_LOOKED_AT)
@@ -429,13 +429,13 @@ class Dreams:
         )
         return next(dreams, None)
 
-    def _succeeded(self, state: DreamState, logs: Mapping[str, int]) -> None:
+    def _record_success(self, state: DreamState, logs: Mapping[str, int]) -> None:
         now = self.now()
         is_hosts = self.places.host_projects in self.folder.directory.parents
         write_state(self.folder, state.succeeded(now, logs))
         write_host_time(self.folder, now, is_hosts=is_hosts, stale_minutes=self._stale_minutes)
 
-    def _failed(self) -> None:
+    def _record_failure(self) -> None:
         with suppress(Error):
             write_state(self.folder, read_state(self.folder).failing(self.now()))
 
@@ -462,7 +462,7 @@ class Dreams:
         return "" if features(settings).dream else "dream.enabled is false"
 
 
-def told(state: State, proposal: Proposal, applied: Applied | None = None) -> Dreamt:
+def report_proposal(state: State, proposal: Proposal, applied: Applied | None = None) -> Dreamt:
     """What a proposal, or what was applied of it, comes to."""
     steps = proposal.steps if applied is None else applied.steps
     shown = replace(proposal, steps=steps)

@@ -46,7 +46,7 @@ class Merge:
     reason: str
 
 
-def merged(
+def merge_duplicates(
     topics: Sequence[Topic], statements: Statements, changed: Collection[str] | None = None
 ) -> tuple[Merge, ...]:
     """One round of merging: all that is equal, and of what is nearly so one pair for every topic.
@@ -62,7 +62,7 @@ def merged(
         if one == other or (not is_exact and {one, other} & (near | found.keys())):
             continue
         best, less = sorted((current[one], current[other]), key=_rank)
-        joined = _joined(best, less)
+        joined = _join_topics(best, less)
         if joined is None:
             continue
         near |= set() if is_exact else {best.path}
@@ -115,14 +115,14 @@ def _is_near(one: TopicStatement, other: TopicStatement, topics: Mapping[str, To
     )
 
 
-def _joined(best: Topic, less: Topic) -> Topic | None:
+def _join_topics(best: Topic, less: Topic) -> Topic | None:
     """Both in one; None where that would mix what must stay apart."""
     if less.pinned and best.pinned:
         return None
     differs = find_mismatch(best.description, less.description, is_title=True)
     if differs and differs.kind is MismatchKind.negation:
         return None
-    added = tuple(_added(best, less))
+    added = tuple(_find_additions(best, less))
     if added and best.trust != less.trust:
         return None
     if not {pair for pair in less.extra if pair[0] != BROKEN_ANCHORS} <= set(best.extra):
@@ -142,7 +142,7 @@ def _joined(best: Topic, less: Topic) -> Topic | None:
     )
 
 
-def _added(best: Topic, less: Topic) -> Iterator[str]:
+def _find_additions(best: Topic, less: Topic) -> Iterator[str]:
     """What only the lesser one says: paragraphs, and its description or name where they hold words of their own."""
     there = f"{best.name}\n{best.description}\n{best.body}"
     for paragraph in re.split(r"\n[ \t]*\n", less.body):

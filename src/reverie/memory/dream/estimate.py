@@ -39,7 +39,7 @@ class DreamEstimate:
     """None when the price is not known."""
 
 
-def estimated_dream(
+def estimate_dream(
     spec: ForkSpec,
     forks: ForkRunner,
     texts: Iterable[str],

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reverie.memory.dream.check import REPLACED_BY, RETIRED, refusal_of_write
 from reverie.memory.dream.staging import inside
-from reverie.memory.extraction.fork import filled, manifest
+from reverie.memory.extraction.fork import fill_prompt, manifest
 from reverie.memory.topics.topic import Topic
 from reverie.messages.blocks import JsonObject
 from reverie.models.ports import ForkSpec
@@ -56,8 +56,8 @@ def dream_fork(
         "manifest": manifest(topics, directory) or "(none yet)",
         "count": str(len(around.sessions)),
         "sessions": named,
-        "transcripts": _listed(around.transcripts) or "(none)",
-        "logs": _listed(around.logs) or "(none)",
+        "transcripts": _format_paths(around.transcripts) or "(none)",
+        "logs": _format_paths(around.logs) or "(none)",
         "project": str(around.project) if around.project else "(none)",
         "hits": str(search_hits),
         "retired": RETIRED,
@@ -65,7 +65,7 @@ def dream_fork(
     }
     return ForkSpec(
         LABEL,
-        filled("dream", values),
+        fill_prompt("dream", values),
         tools=TOOLS,
         paths=(around.staging,),
         reads=(*around.transcripts, *around.logs, *((around.project,) if around.project else ())),
@@ -92,5 +92,5 @@ class StagingGate:
         return refusal_of_write(path, content if isinstance(content, str) else "")
 
 
-def _listed(paths: Sequence[Path]) -> str:
+def _format_paths(paths: Sequence[Path]) -> str:
     return "\n".join(f"- {path}" for path in paths)

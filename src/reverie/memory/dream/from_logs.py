@@ -51,7 +51,7 @@ def read_from_logs(
     for day, lines in fresh:
         for line in lines:
             said = UserMessage("", line, when=datetime.combine(day, time(12), tzinfo=zone))
-            verdicts.judge((_inferred(each, day.isoformat()) for each in find_candidates(said)), scene)
+            verdicts.judge((_mark_inferred(each, day.isoformat()) for each in find_candidates(said)), scene)
     drafts: dict[str, Draft] = {}
     taken = {path_key(path) for path in texts}
     for passed in verdicts.passed:
@@ -62,7 +62,7 @@ def read_from_logs(
     return FromLogs(drafts, read)
 
 
-def _inferred(candidate: MemoryCandidate, day: str) -> MemoryCandidate:
+def _mark_inferred(candidate: MemoryCandidate, day: str) -> MemoryCandidate:
     return replace(candidate, trust=Trust.inferred, session=f"log {day}")
 
 

@@ -67,14 +67,14 @@ def _hunks(number: int, step: DreamStep) -> Iterator[Hunk]:
         return
     old, new = _lines(step.before[path]), _lines(step.after[path])
     for part, group in enumerate(_groups(old, new)):
-        yield Hunk(number, part, step.reason, _header(path, path) + _shown(old, new, group))
+        yield Hunk(number, part, step.reason, _header(path, path) + _render_hunk(old, new, group))
 
 
 def _step_diff(step: DreamStep) -> str:
     shown = []
     for path, after in step.after.items():
         old, new = _lines(step.before.get(path)), _lines(after)
-        body = "".join(_shown(old, new, group) for group in _groups(old, new))
+        body = "".join(_render_hunk(old, new, group) for group in _groups(old, new))
         shown.append(
             _header(path if step.before.get(path) is not None else None, None if after is None else path) + body
         )
@@ -92,7 +92,7 @@ def _groups(old: Sequence[str], new: Sequence[str]) -> list[list[_Opcode]]:
     return [list(group) for group in matcher.get_grouped_opcodes(_CONTEXT_LINES)]
 
 
-def _shown(old: Sequence[str], new: Sequence[str], group: Sequence[_Opcode]) -> str:
+def _render_hunk(old: Sequence[str], new: Sequence[str], group: Sequence[_Opcode]) -> str:
     first, last = group[0], group[-1]
     rows = [f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"]
     for tag, start, end, new_start, new_end in group:

@@ -154,14 +154,14 @@ def near_pairs(
 def _pairs_within(
     members: Sequence[int], statements: Sequence[TopicStatement], threshold: float, changed: Collection[str] | None
 ) -> Iterator[tuple[int, int]]:
-    held = {number: _classed(statements[number].words) for number in members}
+    held = {number: _fold_synonyms(statements[number].words) for number in members}
     holders: dict[str, list[int]] = defaultdict(list)
     for number in members:
         for word in held[number]:
             holders[word].append(number)
     for number in members:
         one = statements[number]
-        strong = _classed(one.words - _weak())
+        strong = _fold_synonyms(one.words - _weak())
         rarest = min(strong, key=lambda word: (len(holders[word]), word), default=None)
         for other in members if rarest is None else holders[rarest]:
             two = statements[other]
@@ -174,7 +174,7 @@ def _pairs_within(
                 yield min(number, other), max(number, other)
 
 
-def _classed(words: frozenset[str]) -> frozenset[str]:
+def _fold_synonyms(words: frozenset[str]) -> frozenset[str]:
     """Words, those for one thing as one."""
     classes = _classes()
     return frozenset(classes.get(word, word) for word in words)

@@ -191,7 +191,7 @@ def write_host_time(
             os.close(handle)
 
 
-def recovered(state: DreamState, last_commit: Callable[[], datetime | None]) -> DreamState:
+def recover_state(state: DreamState, last_commit: Callable[[], datetime | None]) -> DreamState:
     """The state, with a success that was committed but not written down because the process was killed in between."""
     found = last_commit()
     if found is None or (state.last_success is not None and state.last_success >= found):

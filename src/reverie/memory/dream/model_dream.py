@@ -105,7 +105,7 @@ def spec_of(folder: MemoryFolder, bedside: DreamSetup, texts: Mapping[str, str],
 def _spec(folder: MemoryFolder, around: DreamSources, bedside: DreamSetup, texts: Mapping[str, str]) -> ForkSpec:
     return dream_fork(
         around,
-        _parsed(texts),
+        _parse_topics(texts),
         directory=folder.directory,
         today=bedside.now.date().isoformat(),
         max_rounds=bedside.settings.max_rounds,
@@ -151,7 +151,7 @@ class _Heard:
         return ""
 
 
-def _parsed(texts: Mapping[str, str]) -> Iterator[Topic]:
+def _parse_topics(texts: Mapping[str, str]) -> Iterator[Topic]:
     for path in sorted(texts):
         with suppress(Damaged):
             yield parse_topic(path, texts[path])

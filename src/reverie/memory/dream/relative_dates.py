@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 
-from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.topics.topic import MemoryType, Topic
 from reverie.patterns import lazy_regex
 
@@ -61,10 +61,10 @@ def _line(line: str, day: date) -> str:
     parts: list[str] = []
     done = 0
     for kept in (_KEPT_IN_PAST if _PAST.search(line) else _KEPT).finditer(line):
-        parts += [_placed(line[done : kept.start()], day), kept[0]]
+        parts += [_resolve_dates(line[done : kept.start()], day), kept[0]]
         done = kept.end()
-    return "".join([*parts, _placed(line[done:], day)])
+    return "".join([*parts, _resolve_dates(line[done:], day)])
 
 
-def _placed(text: str, day: date) -> str:
-    return placed(text, day).text if placed(text, None).is_relative else text
+def _resolve_dates(text: str, day: date) -> str:
+    return resolve_dates(text, day).text if resolve_dates(text, None).is_relative else text

@@ -87,10 +87,10 @@ class _Listener:
     staging: Path
 
     def replied(self, text: str) -> None:
-        self.task.show(self.task.view.said(text))
+        self.task.show(self.task.view.with_message(text))
 
     def called(self, tool: str, given: JsonObject) -> None:
         path = given.get("file_path")
         is_write = tool in {"Write", "Edit"} and isinstance(path, str)
         written = (inside(Path(str(path)), self.staging) or "") if is_write else ""
-        self.task.show(self.task.view.called(tool, written))
+        self.task.show(self.task.view.with_call(tool, written))

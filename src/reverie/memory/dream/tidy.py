@@ -9,7 +9,7 @@ from datetime import date
 from reverie.errors import Damaged
 from reverie.memory.dream.contradictions import contradictions
 from reverie.memory.dream.dead_anchors import with_broken_anchors
-from reverie.memory.dream.duplicates import merged
+from reverie.memory.dream.duplicates import merge_duplicates
 from reverie.memory.dream.likeness import Statements
 from reverie.memory.dream.proposal import Contradiction, DreamStep, StepKind
 from reverie.memory.dream.relative_dates import with_dates
@@ -63,15 +63,15 @@ def tidy(texts: Mapping[str, str], world: TidyContext, drafts: Mapping[str, Draf
     """
     drafts = drafts or {}
     drafted = {**texts, **{path: draft.text for path, draft in drafts.items()}}
-    parsed = _parsed(drafted)
+    parsed = _parse_topics(drafted)
     topics = dict(parsed)
     statements = Statements()
     groups = {path: _Group(reasons=[drafts[path].reason] if path in drafts else []) for path in topics}
     for path, topic in topics.items():
-        topics[path] = _mended(topic, world, groups[path])
+        topics[path] = _repair_topic(topic, world, groups[path])
     changed: set[str] | None = None
     for _ in range(ROUNDS):
-        found = merged(list(topics.values()), statements, changed)
+        found = merge_duplicates(list(topics.values()), statements, changed)
         for merge in found:
             group = groups[merge.kept.path]
             for path in merge.gone:
@@ -80,7 +80,7 @@ def tidy(texts: Mapping[str, str], world: TidyContext, drafts: Mapping[str, Draf
                 group.gone += [path, *gone.gone]
                 group.reasons += [*gone.reasons]
             group.reasons.append(merge.reason)
-            topics[merge.kept.path] = _mended(merge.kept, world, group)
+            topics[merge.kept.path] = _repair_topic(merge.kept, world, group)
         if not found:
             break
         changed = {merge.kept.path for merge in found}
@@ -88,7 +88,7 @@ def tidy(texts: Mapping[str, str], world: TidyContext, drafts: Mapping[str, Draf
     return Tidied(tuple(step for step in steps if step), contradictions(list(topics.values())))
 
 
-def tidied_after(texts: Mapping[str, str], steps: Sequence[DreamStep], world: TidyContext) -> Tidied:
+def tidy_after(texts: Mapping[str, str], steps: Sequence[DreamStep], world: TidyContext) -> Tidied:
     """These steps of somebody else, and what is to be tidied in the files as they would leave them, as one change.
 
     A step that goes on with a file of another becomes one with it, so that each file is changed once.
@@ -118,7 +118,7 @@ def _one_step(steps: Sequence[DreamStep], texts: Mapping[str, str]) -> DreamStep
     return DreamStep(kind, "; ".join(step.reason for step in steps), before, {**written, **kept})
 
 
-def _parsed(texts: Mapping[str, str]) -> dict[str, Topic]:
+def _parse_topics(texts: Mapping[str, str]) -> dict[str, Topic]:
     topics: dict[str, Topic] = {}
     for path in sorted(texts):
         if len(texts[path]) > MAX_TIDIED_CHARS:
@@ -130,7 +130,7 @@ def _parsed(texts: Mapping[str, str]) -> dict[str, Topic]:
     return topics
 
 
-def _mended(topic: Topic, world: TidyContext, group: _Group) -> Topic:
+def _repair_topic(topic: Topic, world: TidyContext, group: _Group) -> Topic:
     dated = with_dates(topic, world.day_of(topic))
     if dated != topic:
         group.reasons.append(f"{topic.path}: relative dates made absolute")

@@ -24,13 +24,13 @@ class DreamView:
     """Paths inside the directory, in the order in which they were first written."""
     limit: int = MESSAGES
 
-    def said(self, text: str) -> DreamView:
+    def with_message(self, text: str) -> DreamView:
         """The view after one more message."""
         told = " ".join(text.split())
         return replace(self, messages=(*self.messages, told)[-self.limit :]) if told else self
 
-    def called(self, tool: str, path: str = "") -> DreamView:
+    def with_call(self, tool: str, path: str = "") -> DreamView:
         """The view after one more call; `path` is what it wrote, if it did."""
         touched = (*self.touched, path) if path and path not in self.touched else self.touched
         phase: Phase = "updating" if path else self.phase
-        return replace(self.said(f"{tool} {path}".strip()), calls=self.calls + 1, touched=touched, phase=phase)
+        return replace(self.with_message(f"{tool} {path}".strip()), calls=self.calls + 1, touched=touched, phase=phase)

@@ -360,6 +360,6 @@ _STATEMENT_TYPES: tuple[tuple[MemoryType, re.Pattern[str]], ...] = (
 )
 
 
-def remembered_type(statement: str) -> MemoryType:
+def infer_type(statement: str) -> MemoryType:
     """The type of what somebody asks to remember, by how it begins."""
     return next((kind for kind, pattern in _STATEMENT_TYPES if pattern.search(statement)), MemoryType.project)

@@ -57,7 +57,7 @@ def newest(entries: Iterable[Entry]) -> str | None:
     return found[-1] if found else None
 
 
-def written_by_agent(entries: Iterable[Entry], directory: Path) -> tuple[str, ...]:
+def find_agent_writes(entries: Iterable[Entry], directory: Path) -> tuple[str, ...]:
     """The memories that the main agent wrote in these entries: the rest is still to be extracted."""
     root = directory.resolve()
     found: dict[str, None] = {}

@@ -79,7 +79,7 @@ class DatedText:
     """Whether there was something to place."""
 
 
-def placed(text: str, said_on: date | None) -> DatedText:
+def resolve_dates(text: str, said_on: date | None) -> DatedText:
     """Put the day beside the dates of a text, whose words stay; without the day on which it was said nothing changes.
 
     Only dates of events: `when I say tomorrow` and `never deploy on Friday` name no day.
@@ -225,7 +225,7 @@ def _day_of_month(match: re.Match[str], today: date) -> tuple[date, str] | None:
     return _exact(found) if found else None
 
 
-def _numbered(match: re.Match[str], today: date) -> tuple[date, str] | None:
+def _numeric_day(match: re.Match[str], today: date) -> tuple[date, str] | None:
     return _of_year(match["year"], int(match["month"]), int(match["day"]), today)
 
 
@@ -332,7 +332,7 @@ _RULES: tuple[_Rule, ...] = (
         r"(?<=\bon the )(?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of)|(?<=\bby the )(?P<by>\d{1,2})(?:st|nd|rd|th)\b(?! of)",
         _day_of_month,
     ),
-    _rule(r"(?:(?P<year>20\d\d)年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号號]", _numbered, is_relative=False),
+    _rule(r"(?:(?P<year>20\d\d)年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号號]", _numeric_day, is_relative=False),
     _rule(rf"(?<=\buntil )(?P<month>{_MONTH_NAMES})\b(?! \d)|(?<=\bbis )(?P<monat>{_MONTH_NAMES})\b", _whole_month),
     _rule(r"(?P<which>下个?月|上个?月|这个月|本月)(?P<day>\d{1,2})[日号號]", _han_day_of_month),
     _rule(r"大后天|大後天", _after(3)),

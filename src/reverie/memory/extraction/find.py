@@ -14,8 +14,8 @@ from datetime import date
 from reverie.memory.extraction.candidate import Doubt, MemoryCandidate, RefusalReason, UserMessage
 from reverie.memory.extraction.classify import Reader, SentenceKind, SentenceReading
 from reverie.memory.extraction.cue import Cue
-from reverie.memory.extraction.cues import CUES, remembered_type
-from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.cues import CUES, infer_type
+from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.phrases import (
     ABOUT_TEXT,
     ASKING,
@@ -34,7 +34,7 @@ from reverie.memory.extraction.phrases import (
     pattern,
 )
 from reverie.memory.extraction.typed import Sentence, own_words, sentences
-from reverie.memory.extraction.wording import Wording, depends, gives_reason, statement, worded
+from reverie.memory.extraction.wording import Wording, build_wording, depends, gives_reason, statement
 from reverie.memory.topics.topic import MemoryType
 from reverie.patterns import lazy_regex
 
@@ -91,7 +91,7 @@ def find_candidates(said: UserMessage, reader: Reader | None = None) -> tuple[Me
     if any(PERSONA.search(sentence.plain) for sentence in spoken):
         return ()
     readings = reader.read([each.text for each in spoken if not _says_nothing(each)]) if reader else {}
-    needed = _needed(said.text, len(spoken))
+    needed = _choose_threshold(said.text, len(spoken))
     found: list[MemoryCandidate] = []
     taken = 0
     for number, sentence in enumerate(spoken):
@@ -107,7 +107,7 @@ def find_candidates(said: UserMessage, reader: Reader | None = None) -> tuple[Me
         start, end = first.start, (reason or last).end
         taken = end
         candidate = _candidate(said, cue, said.text[start : last.end], reason, said.text[start:end])
-        doubt = _taken_back(spoken, number) or _doubt(cue, sentence.plain, reading)
+        doubt = _find_withdrawal(spoken, number) or _doubt(cue, sentence.plain, reading)
         found.append(replace(candidate, doubt=doubt))
     return tuple(found)
 
@@ -127,7 +127,7 @@ def _cue_by_reading(sentence: Sentence, reading: SentenceReading | None, needed:
     return _BY_READING[reading.type] if is_prose and not points and SHAPES[reading.type].search(plain) else None
 
 
-def _needed(text: str, sentences: int) -> float:
+def _choose_threshold(text: str, sentences: int) -> float:
     """How surely a sentence must read like something lasting: in briefs and pasted text nearly all is for the task."""
     own = own_words(text)
     if len(own) > LONGEST_TALK_CHARS or len(own) < _MOSTLY * len(text.strip()):
@@ -135,7 +135,7 @@ def _needed(text: str, sentences: int) -> float:
     return SURE if sentences <= _FEW_SENTENCES else SURE_IN_MANY
 
 
-def _taken_back(spoken: tuple[Sentence, ...], number: int) -> Doubt | None:
+def _find_withdrawal(spoken: tuple[Sentence, ...], number: int) -> Doubt | None:
     """Whether the person withdraws a sentence, within it or right after; at its beginning `no wait` means another."""
     words = [found[0] for found in TAKEN_BACK.finditer(spoken[number].plain) if found.start() >= SHORTEST_CHARS // 2]
     words += [
@@ -184,8 +184,8 @@ def cue_of(sentence: Sentence, said: UserMessage, following: Sentence | None = N
 
 def _names_a_coming_day(plain: str, said: UserMessage) -> bool:
     if said.when is None:
-        return placed(plain, None).is_relative
-    last = placed(plain, said.when.date()).last
+        return resolve_dates(plain, None).is_relative
+    last = resolve_dates(plain, said.when.date()).last
     return last is not None and last > said.when.date()
 
 
@@ -251,9 +251,9 @@ def _is_to_come(prose: Wording, day: date | None) -> bool:
 
 
 def _candidate(said: UserMessage, cue: Cue, text: str, reason: Sentence | None, quote: str) -> MemoryCandidate:
-    kind = remembered_type(statement(text)) if cue.name in {"remember", "mention"} else cue.type
+    kind = infer_type(statement(text)) if cue.name in {"remember", "mention"} else cue.type
     day = said.when.date() if said.when else None
-    prose = worded(kind, text, reason.text if reason else "", day)
+    prose = build_wording(kind, text, reason.text if reason else "", day)
     return MemoryCandidate(
         kind,
         prose.name,

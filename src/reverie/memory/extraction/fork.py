@@ -49,7 +49,7 @@ def extraction_fork(
     }
     return ForkSpec(
         LABEL,
-        filled("extraction", values),
+        fill_prompt("extraction", values),
         tools=TOOLS,
         paths=(directory,),
         max_rounds=max_rounds,
@@ -62,12 +62,12 @@ def manifest(topics: Iterable[Topic], directory: Path) -> str:
 
     A file that names no day is as old as its time in `directory` says; that time also orders those of one day.
     """
-    dated = [(topic, _written_at(topic, directory)) for topic in topics]
+    dated = [(topic, _read_modified_time(topic, directory)) for topic in topics]
     dated.sort(key=lambda each: (each[0].observed or each[1].date(), each[1], each[0].path), reverse=True)
     return "\n".join(_line(topic, written) for topic, written in dated[:MANIFEST_LINES])
 
 
-def filled(name: str, values: Mapping[str, str]) -> str:
+def fill_prompt(name: str, values: Mapping[str, str]) -> str:
     """A prompt of this package with its placeholders filled, in one pass."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: values.get(found[1], found[0]), _read_prompt(name))
 
@@ -128,7 +128,7 @@ def _inside(path: Path, directory: Path) -> str:
         return path.name
 
 
-def _written_at(topic: Topic, directory: Path) -> datetime:
+def _read_modified_time(topic: Topic, directory: Path) -> datetime:
     try:
         return datetime.fromtimestamp((directory / topic.path).stat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):

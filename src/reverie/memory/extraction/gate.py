@@ -15,7 +15,7 @@ from functools import cached_property
 from reverie.files.secret_scan import redact, scan
 from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
 from reverie.memory.extraction.classify import Reader
-from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.known import KnownMatch, KnownTopics, Likeness
 from reverie.memory.search.analyze import terms
 from reverie.memory.store.erased_sentences import normal, sentences
@@ -79,7 +79,7 @@ def judge(candidate: MemoryCandidate, scene: GateContext) -> Passed | RefusedCan
     for reason, holds in _CHECKS:
         if holds(candidate, scene):
             return _refusal(candidate, reason)
-    candidate = _as_said(candidate)
+    candidate = _keep_wording(candidate)
     if candidate.doubt:
         return replace(_refusal(candidate, candidate.doubt.reason), detail=candidate.doubt.detail)
     found = scene.known.find(candidate)
@@ -94,14 +94,17 @@ def judge(candidate: MemoryCandidate, scene: GateContext) -> Passed | RefusedCan
     return Passed(candidate)
 
 
-def _as_said(candidate: MemoryCandidate) -> MemoryCandidate:
+def _keep_wording(candidate: MemoryCandidate) -> MemoryCandidate:
     topic = candidate.topic()
     held = keep_as_said(topic)
     if held == topic:
         return candidate
     day = candidate.observed
     return replace(
-        candidate, name=held.name, description=placed(held.description, day).text, body=placed(held.body, day).text
+        candidate,
+        name=held.name,
+        description=resolve_dates(held.description, day).text,
+        body=resolve_dates(held.body, day).text,
     )
 
 
@@ -279,7 +282,9 @@ def _is_transient(candidate: MemoryCandidate, _scene: GateContext) -> bool:
 def _is_unclear(candidate: MemoryCandidate, _scene: GateContext) -> bool:
     """Nothing is left to say, or it names a day that nobody can place."""
     says = [term for term in terms(candidate.description) if len(term) > 1 or not term.isascii()]
-    return len(set(says)) < _EMPTY_TERMS or (candidate.observed is None and placed(candidate.text, None).is_relative)
+    return len(set(says)) < _EMPTY_TERMS or (
+        candidate.observed is None and resolve_dates(candidate.text, None).is_relative
+    )
 
 
 def _is_erased(candidate: MemoryCandidate, scene: GateContext) -> bool:

@@ -98,15 +98,15 @@ class Keeper:
             path = passed.updates or by_name.get(key_of(topic.name), "")
             is_other = not passed.updates and self.scene.known.is_other_thing(passed.candidate, path)
             if path in self.topics and not is_other:
-                kept += self._updated(path, topic, passed)
+                kept += self._update_topic(path, topic, passed)
             else:
                 name = _free_name(topic.name, {*new, *by_name})
                 new[key_of(name)] = replace(topic, name=name)
-        done = self._saved(list(new.values())) + kept
+        done = self._save_topics(list(new.values())) + kept
         append_refusals(self._store.folder, done.refused, self._now)
         return done
 
-    def _saved(self, topics: list[Topic]) -> ExtractionResult:
+    def _save_topics(self, topics: list[Topic]) -> ExtractionResult:
         if not topics:
             return ExtractionResult()
         session = topics[0].sources[0].session
@@ -115,15 +115,15 @@ class Keeper:
             _, commit = self._store.save_many(topics, author=AUTHOR, reason=reason, session=session)
         except Refused as problem:
             if len(topics) == 1:
-                return ExtractionResult(refused=(_refused_late(topics[0], problem),))
-            return sum((self._saved([topic]) for topic in topics), ExtractionResult())
+                return ExtractionResult(refused=(_to_refusal(topics[0], problem),))
+            return sum((self._save_topics([topic]) for topic in topics), ExtractionResult())
         for topic in topics:
-            path = self._index.path_named(topic.name)
+            path = self._index.find_path_by_name(topic.name)
             if path is not None:
                 self._knows(replace(topic, path=path))
         return ExtractionResult(saved=tuple(topics), commits=(commit,) if commit else ())
 
-    def _updated(self, path: str, topic: Topic, passed: Passed) -> ExtractionResult:
+    def _update_topic(self, path: str, topic: Topic, passed: Passed) -> ExtractionResult:
         try:
             done = self._store.edit(
                 path,
@@ -134,7 +134,7 @@ class Keeper:
                 sources=topic.sources,
             )
         except Refused as problem:
-            return ExtractionResult(refused=(_refused_late(topic, problem),))
+            return ExtractionResult(refused=(_to_refusal(topic, problem),))
         self._knows(done.topic)
         return ExtractionResult(updated=(done.topic,), commits=(done.commit,) if done.commit else ())
 
@@ -182,7 +182,7 @@ def _free_name(name: str, taken: Collection[str]) -> str:
     return next(each for each in spellings if key_of(each) not in taken)
 
 
-def _refused_late(topic: Topic, problem: Refused) -> RefusedCandidate:
+def _to_refusal(topic: Topic, problem: Refused) -> RefusedCandidate:
     """What the store itself would not take, though the gate let it through."""
     source = topic.sources[0]
     reason = {"erase": RefusalReason.erased, "duplicate": RefusalReason.known, "polarity": RefusalReason.unfounded}.get(

@@ -32,7 +32,7 @@ from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionMessage, SessionWords, words_of
 from reverie.memory.store import timeline
-from reverie.memory.topics.draft import completed
+from reverie.memory.topics.draft import complete_topic
 from reverie.memory.topics.topic import Topic
 from reverie.messages.listing import read_glance
 from reverie.messages.transcript import read_entries
@@ -191,14 +191,14 @@ class _Lesson:
     def __init__(
         self, place: LearnTarget, model: Model | None, now: datetime, zone: tzinfo | None, *, dry_run: bool
     ) -> None:
-        self._model = model and _booked(model, place, now)
+        self._model = model and _wrap_with_ledger(model, place, now)
         self._zone = zone
         self._dry_run = dry_run
         self._folder = place.store.folder
         if not dry_run:
             write_shortened(self._folder)
         self._learnt = read_learnt(self._folder)
-        complete = partial(completed, now=now, root=place.root)
+        complete = partial(complete_topic, now=now, root=place.root)
         self._keeper = Keeper(place.store, place.index, complete, now=now, written=tuple(read_written(place.root)))
 
     async def session(self, path: Path) -> Learned:
@@ -217,7 +217,7 @@ class _Lesson:
         fresh = words.after(known.last) if known else words.messages
         new = fresh if len(fresh) <= len(marked) else marked
         try:
-            extracted, asked = await self._extracted(words, new)
+            extracted, asked = await self._extract_candidates(words, new)
         except Refused as spent:
             return Learned(sessions=1, stopped=str(spent))
         except Unavailable as problem:
@@ -230,7 +230,9 @@ class _Lesson:
         append_learnt(self._folder, Learnt(key, last, len(words.messages), size))
         return replace(done, saved=kept.saved, updated=kept.updated, refused=kept.refused, commits=kept.commits)
 
-    async def _extracted(self, words: SessionWords, new: Sequence[SessionMessage]) -> tuple[Extracted, Learned]:
+    async def _extract_candidates(
+        self, words: SessionWords, new: Sequence[SessionMessage]
+    ) -> tuple[Extracted, Learned]:
         """What the new messages teach, and what asking a model came to."""
         said = [each.said for each in new]
         if self._model is None:
@@ -246,7 +248,7 @@ class _Lesson:
         unusable: list[str] = []
         for piece in cut:
             try:
-                found += await self._asked(piece, listed, self._model)
+                found += await self._ask_model(piece, listed, self._model)
             except (BadRequest, ContextTooLong, ValueError) as problem:
                 # Asking again would not help: what this reply is worth is lost, and nothing else.
                 unusable.append(str(problem))
@@ -254,7 +256,7 @@ class _Lesson:
         scene = replace(self._keeper.scene, said=tuple(ForeignText(each.text) for each in said))
         return let_through(words, found, scene), replace(asked, replies=len(cut), unusable=tuple(unusable))
 
-    async def _asked(self, piece: Sequence[UserMessage], listed: str, model: Model) -> Sequence[MemoryCandidate]:
+    async def _ask_model(self, piece: Sequence[UserMessage], listed: str, model: Model) -> Sequence[MemoryCandidate]:
         from reverie.models.flow import run_flow
         from reverie.models.ports import Request
 
@@ -275,7 +277,7 @@ class _Lesson:
             yield topic
 
 
-def _booked(model: Model, place: LearnTarget, now: datetime) -> Model:
+def _wrap_with_ledger(model: Model, place: LearnTarget, now: datetime) -> Model:
     """The model, with every answer written to the ledger, as long as the budget has room."""
     if place.ledger is None:
         return model

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from reverie.memory.extraction.candidate import MemoryCandidate, UserMessage
-from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.extraction.fork import filled
+from reverie.memory.extraction.fork import fill_prompt
 from reverie.memory.extraction.typed import own_words
 from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.topic import MemoryType
@@ -54,7 +54,7 @@ def propose(piece: Sequence[UserMessage], manifest: str) -> Flow[tuple[MemoryCan
     reply = yield Ask(
         "extraction",
         prompt_for(piece, manifest),
-        embedded=partial(_embedded, piece),
+        embedded=partial(_answer_by_rules, piece),
         max_tokens=ANSWER_TOKENS,
         output_schema=SCHEMA,
     )
@@ -83,10 +83,10 @@ def prompt_for(messages: Iterable[UserMessage], manifest: str) -> str:
         f"{own_words(each.text)[:MESSAGE_CHARS]}"
         for each in messages
     )
-    return filled("extraction_learn", {"manifest": manifest or "(none yet)", "messages": shown})
+    return fill_prompt("extraction_learn", {"manifest": manifest or "(none yet)", "messages": shown})
 
 
-def _embedded(messages: Iterable[UserMessage]) -> str:
+def _answer_by_rules(messages: Iterable[UserMessage]) -> str:
     found = [
         {
             "type": each.type.value,
@@ -140,11 +140,11 @@ def _candidate(said: dict[str, str], by_id: dict[str, UserMessage]) -> MemoryCan
     day = message.when.date() if message and message.when else None
     labels = {"Why": said["why"], "How to apply": said["how_to_apply"]}
     kept = [f"**{label}:** {words}" for label, words in labels.items() if words]
-    body = placed("\n\n".join([said["body"] or said["description"], *kept]), day)
+    body = resolve_dates("\n\n".join([said["body"] or said["description"], *kept]), day)
     return MemoryCandidate(
         MemoryType(said["type"]),
         said["name"],
-        placed(said["description"], day).text,
+        resolve_dates(said["description"], day).text,
         body.text,
         said["quote"],
         message.message if message else "",

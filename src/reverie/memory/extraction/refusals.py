@@ -34,7 +34,7 @@ def read_refusals(folder: MemoryFolder) -> tuple[RefusedCandidate, ...]:
         rows = refusals_file(folder).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return ()
-    return tuple(found for row in rows if (found := _parsed(row)) is not None)
+    return tuple(found for row in rows if (found := _parse_refusal(row)) is not None)
 
 
 def append_refusals(folder: MemoryFolder, refused: Iterable[RefusedCandidate], now: datetime) -> None:
@@ -83,7 +83,7 @@ def _row(refusal: RefusedCandidate) -> str:
     return json.dumps({key: value for key, value in said.items() if value}, ensure_ascii=False)
 
 
-def _parsed(row: str) -> RefusedCandidate | None:
+def _parse_refusal(row: str) -> RefusedCandidate | None:
     try:
         said = json.loads(row)
         return RefusedCandidate(

@@ -35,7 +35,7 @@ class ExtractionGates:
     memory_on: bool = True
     is_remote: bool = False
 
-    def closed(self) -> SkipReason | None:
+    def find_skip_reason(self) -> SkipReason | None:
         """The first gate that does not hold."""
         checks = (
             (self.is_main, SkipReason.sub_agent),
@@ -114,7 +114,7 @@ def turn_ended(
     state: ScheduleState, turn: TurnEnd, gates: ExtractionGates, *, every_n_turns: int = 1
 ) -> tuple[ScheduleState, Step]:
     """What to do at the end of a turn; nobody waits for it."""
-    closed = gates.closed()
+    closed = gates.find_skip_reason()
     if closed is not None:
         return state, Rest(closed)
     if state.running is not None:
@@ -124,7 +124,7 @@ def turn_ended(
     state = replace(state, turns=state.turns + 1)
     if state.turns < every_n_turns:
         return state, Rest(SkipReason.throttled)
-    return _started(replace(state, turns=0), turn, is_trailing=False)
+    return _start_run(replace(state, turns=0), turn, is_trailing=False)
 
 
 def run_ended(
@@ -143,29 +143,29 @@ def run_ended(
     idle = replace(state, running=None, pending=None, failures=failures)
     if state.pending is None:
         return idle, ended, None
-    after, step = _started(idle, state.pending, is_trailing=True)
+    after, step = _start_run(idle, state.pending, is_trailing=True)
     return after, ended, step if isinstance(step, Run) else None
 
 
-def recounted(state: ScheduleState, turn: TurnEnd | None) -> tuple[ScheduleState, Step]:
+def start_trailing_run(state: ScheduleState, turn: TurnEnd | None) -> tuple[ScheduleState, Step]:
     """The trailing run over what lies after the cursor now that it has moved; None and it has nothing to do."""
     idle = replace(state, running=None)
     if turn is None or turn.messages == 0:
         return idle, Rest(SkipReason.no_news)
-    return _started(idle, turn, is_trailing=True)
+    return _start_run(idle, turn, is_trailing=True)
 
 
 def leaving(state: ScheduleState, turn: TurnEnd | None, gates: ExtractionGates) -> tuple[ScheduleState, Step]:
     """What to do before the process ends: one run that no throttle holds, over whatever is left."""
-    closed = gates.closed()
+    closed = gates.find_skip_reason()
     if closed is not None:
         return state, Rest(closed)
     if state.running is not None:
         return replace(state, pending=turn or state.pending), Rest(SkipReason.overlap)
     if turn is None or turn.messages == 0:
         return state, Rest(SkipReason.no_news)
-    return _started(replace(state, turns=0), turn, is_trailing=True)
+    return _start_run(replace(state, turns=0), turn, is_trailing=True)
 
 
-def _started(state: ScheduleState, turn: TurnEnd, *, is_trailing: bool) -> tuple[ScheduleState, Step]:
+def _start_run(state: ScheduleState, turn: TurnEnd, *, is_trailing: bool) -> tuple[ScheduleState, Step]:
     return replace(state, running=turn), Run(turn, is_trailing)

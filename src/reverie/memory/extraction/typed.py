@@ -106,8 +106,8 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences that the person wrote by hand, in order."""
     shown = _own_words(text)
     for ordered in (_TO_INSERT, _TO_BUILD):
-        shown = _blanked(shown, ordered, _FOREIGN)
-    hidden = _blanked(shown, _QUOTED, _HIDDEN)
+        shown = _blank_matches(shown, ordered, _FOREIGN)
+    hidden = _blank_matches(shown, _QUOTED, _HIDDEN)
     return tuple(
         Sentence(start, end, text[start:end], hidden[start:end])
         for start, end in _spans(hidden)
@@ -131,7 +131,7 @@ def _own_words(text: str) -> str:
     if len(text) > 2 * END_CHARS:
         text = text[:END_CHARS] + _spaces(text[END_CHARS:-END_CHARS]) + text[-END_CHARS:]
     for pattern in (_TAGGED, _WRAPPED, _FENCE, _NOTICE):
-        text = _blanked(text, pattern, _FOREIGN)
+        text = _blank_matches(text, pattern, _FOREIGN)
     handed = _HANDED_OVER.search(text)
     if handed:
         text = text[: handed.end()] + _spaces(text[handed.end() :])
@@ -162,7 +162,7 @@ def _without_middle(text: str) -> str:
     return text[:first] + _spaces(text[first:last]) + text[last:]
 
 
-def _blanked(text: str, pattern: re.Pattern[str], instead: str) -> str:
+def _blank_matches(text: str, pattern: re.Pattern[str], instead: str) -> str:
     return pattern.sub(lambda found: _spaces(found[0], instead), text)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.phrases import LABEL, REASON
 from reverie.memory.topics.polarity import MismatchKind, find_mismatch, make_title
 from reverie.memory.topics.topic import MemoryType
@@ -158,11 +158,11 @@ def statement(sentence: str) -> str:
     return flat
 
 
-def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -> Wording:
+def build_wording(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -> Wording:
     """The text of a memory made of one sentence, and of a second one that gives the reason."""
     plain = statement(sentence)
-    said = placed(plain, said_on)
-    extra = placed(" ".join(reason.split()), said_on)
+    said = resolve_dates(plain, said_on)
+    extra = resolve_dates(" ".join(reason.split()), said_on)
     whole = _capital(said.text)
     short = _cut(whole, DESCRIPTION_CHARS)
     body = [whole]

@@ -139,11 +139,11 @@ def analyse_query(text: str) -> QueryText:
         asks_when=_WHEN_QUESTION.match(text) is not None,
         months=months,
         years=frozenset(int(year) for year in _YEAR.findall(text)),
-        days=_days_named(text) if months else frozenset(),
+        days=_find_days(text) if months else frozenset(),
     )
 
 
-def _days_named(text: str) -> frozenset[tuple[int, int, int]]:
+def _find_days(text: str) -> frozenset[tuple[int, int, int]]:
     # Compiled at its first use, as few queries name a month.
     month, day, year = (
         f"(?P<month>{'|'.join(MONTHS)})",

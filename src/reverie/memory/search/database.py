@@ -1,7 +1,7 @@
 """The search tables of the index: the incremental update, and the reads that ranking needs.
 
-The file, its schema and its recovery are `index_file.py`'s. After a recovery `known()` is empty, which tells the caller
-to index everything again.
+The file, its schema and its recovery are `index_file.py`'s. After a recovery `read_known()` is empty, which tells the
+caller to index everything again.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class DocumentRow(NamedTuple):
     has_time: int
     about: str
     text: str
-    """Its terms as `joined` writes them."""
+    """Its terms as `join_terms` writes them."""
 
 
 @value
@@ -106,7 +106,7 @@ class Database:
         finally:
             self._connection.execute("COMMIT")
 
-    def known(self) -> dict[str, Known]:
+    def read_known(self) -> dict[str, Known]:
         """Every document's key with what tells whether its file changed."""
         rows = self._connection.execute("SELECT key, mtime_ns, size, digest FROM documents")
         return {key: Known(mtime_ns, size, digest) for key, mtime_ns, size, digest in rows}
@@ -173,7 +173,7 @@ class Database:
         sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.grp = ? AND d.pos BETWEEN ? AND ?"
         return list(map(DocumentRow._make, self._connection.execute(sql, (group, first, last))))
 
-    def spelled_like(self, term: str, limit: int = 200) -> list[str]:
+    def find_similar_spellings(self, term: str, limit: int = 200) -> list[str]:
         """Words of the index that hold a longer part of an unknown one: one wrong letter leaves a half intact."""
         half = max(3, len(term) // 2)
         middle = (len(term) - half) // 2
@@ -266,7 +266,7 @@ class Database:
                 read.personal,
                 read.has_time,
                 texts[-1],
-                joined(*texts[:-1]),
+                join_terms(*texts[:-1]),
             ),
         )
         self._connection.execute(_INSERT_POSTINGS, (cursor.lastrowid, *texts))
@@ -306,7 +306,7 @@ def _fields(document: SearchDocument, read: Analysed) -> tuple[str, ...]:
     return tuple(read.passages if line is None else " ".join(terms(line)) for line in lines)
 
 
-def joined(title: str, summary: str, body: str, anchors: str, situation: str) -> str:
+def join_terms(title: str, summary: str, body: str, anchors: str, situation: str) -> str:
     """The terms of a document in one text: a line for each of `LINE_FIELDS`, then the passages of its body.
 
     Each term stands between spaces, so that it is found whole by looking for it with them.
@@ -315,7 +315,7 @@ def joined(title: str, summary: str, body: str, anchors: str, situation: str) ->
 
 
 def _columns(text: str, about: str) -> tuple[str, ...]:
-    """The fields of a document again, from what `joined` made of them."""
+    """The fields of a document again, from what `join_terms` made of them."""
     title, summary, anchors, situation, body = text.split("\n", len(LINE_FIELDS))
     return title, summary, body, anchors, situation, about
 

@@ -43,12 +43,12 @@ class MemoryDirectories:
     @property
     def standing(self) -> tuple[SearchedDirectory, ...]:
         """Those that are always searched."""
-        return tuple(map(self._searched, self._scopes))
+        return tuple(map(self._to_searched, self._scopes))
 
     def for_query(self, query: str, *, fresh: bool) -> tuple[SearchedDirectory, ...]:
         """Those to search for a query, in step with the disk as far as is due."""
         agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
-        searched = (*self.standing, *map(self._searched, agents))
+        searched = (*self.standing, *map(self._to_searched, agents))
         for each in searched:
             each.folder.renew()
             age_seconds = each.folder.seconds_since_sweep
@@ -83,7 +83,7 @@ class MemoryDirectories:
             folder.close()
         self._folders.clear()
 
-    def _searched(self, scope: Scope) -> SearchedDirectory:
+    def _to_searched(self, scope: Scope) -> SearchedDirectory:
         from reverie.memory.search.recall import SearchedDirectory
 
         return SearchedDirectory(scope=scope.name, folder=self._folder(scope))

@@ -86,7 +86,7 @@ class Reasons:
         places: dict[tuple[str, ...], list[str]] = {}
         for place, found in self.words.items():
             places.setdefault(found, []).append(place)
-        said += [f"{', '.join(map(_quoted, found))} in {' and '.join(where)}" for found, where in places.items()]
+        said += [f"{', '.join(map(_quote_word, found))} in {' and '.join(where)}" for found, where in places.items()]
         said += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
         if self.similarity is not None:
             said.append(f"semantic similarity {self.similarity:.2f}")
@@ -102,5 +102,5 @@ _PRIORS = {
 """What each prior is called, from which share on; recency fades without end and is worth a word for three weeks."""
 
 
-def _quoted(word: str) -> str:
+def _quote_word(word: str) -> str:
     return f'"{word}"'

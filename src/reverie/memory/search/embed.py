@@ -75,12 +75,12 @@ class Embedder:
         if len(self._recent) + len(texts) > _RECENT_TEXTS:
             self._recent.clear()
         if len(texts) > _RECENT_TEXTS:
-            return self._embedded(texts)
+            return self._embed_texts(texts)
         new = [text for text in dict.fromkeys(texts) if text not in self._recent]
-        self._recent.update(zip(new, self._embedded(new), strict=True))
+        self._recent.update(zip(new, self._embed_texts(new), strict=True))
         return np.array([self._recent[text] for text in texts], dtype=np.float32).reshape(-1, DIMENSIONS)
 
-    def _embedded(self, texts: Sequence[str]) -> Matrix:
+    def _embed_texts(self, texts: Sequence[str]) -> Matrix:
         # A batch is shared out to threads, which takes longer than a query and its variant.
         few = len(texts) <= 2
         encodings = map(self._tokenizer.encode, texts) if few else self._tokenizer.encode_batch_fast(list(texts))

@@ -80,9 +80,9 @@ class SearchIndex:
     def __len__(self) -> int:
         return self._database.totals().documents
 
-    def known(self) -> dict[str, Known]:
+    def read_known(self) -> dict[str, Known]:
         """What the index remembers of each document's file; empty after the file was lost or damaged."""
-        return self._database.known()
+        return self._database.read_known()
 
     def update(self, changed: Iterable[SearchDocument], removed: Iterable[str] = ()) -> None:
         """Index changed documents and drop removed ones; other processes see all of it or nothing."""
@@ -132,7 +132,7 @@ class SearchIndex:
         return self._search(query)
 
     def _search(self, query: Query) -> list[Candidate]:
-        wanted, measured, corrected = self.measured(query)
+        wanted, measured, corrected = self.measure_candidates(query)
         if query.abstains and says_nothing(wanted):
             return []
         has_vectors = any("similarity" in each.values for each in measured)
@@ -174,22 +174,22 @@ class SearchIndex:
     def sharing(self, text: str, limit: int) -> list[str]:
         """The keys of documents that share the most telling words with a text, unmeasured and in no order."""
         with self._database.reading():
-            wanted, _ = self._wanted(analyse_query(text), "")
+            wanted, _ = self._weigh_query(analyse_query(text), "")
             return [row.key for row in self._database.rows(self._candidates(wanted)[:limit])]
 
-    def measured(self, query: Query) -> tuple[WeighedQuery, list[Candidate], dict[str, tuple[str, ...]]]:
+    def measure_candidates(self, query: Query) -> tuple[WeighedQuery, list[Candidate], dict[str, tuple[str, ...]]]:
         """Every candidate with its measures, unranked: what `search` weighs and what `bench/recall` fits."""
         with self._database.reading():
-            return self._measured(query)
+            return self._measure_candidates(query)
 
-    def _measured(self, query: Query) -> tuple[WeighedQuery, list[Candidate], dict[str, tuple[str, ...]]]:
-        wanted, corrected = self._wanted(analyse_query(query.text), query.context)
+    def _measure_candidates(self, query: Query) -> tuple[WeighedQuery, list[Candidate], dict[str, tuple[str, ...]]]:
+        wanted, corrected = self._weigh_query(analyse_query(query.text), query.context)
         if self._embedder is None:
             rows = self._with_neighbours(self._database.rows(self._candidates(wanted)))
             return wanted, measure(rows, wanted), corrected
-        return wanted, self._measured_by_meaning(query.text, wanted, self._embedder), corrected
+        return wanted, self._measure_by_meaning(query.text, wanted, self._embedder), corrected
 
-    def _measured_by_meaning(self, text: str, wanted: WeighedQuery, embedder: Embeds) -> list[Candidate]:
+    def _measure_by_meaning(self, text: str, wanted: WeighedQuery, embedder: Embeds) -> list[Candidate]:
         from reverie.memory.search.beside import offer
         from reverie.memory.search.vectors import sentence_similarities
 
@@ -217,7 +217,7 @@ class SearchIndex:
         ids = self._candidates(wanted)
         return self._database.rows(ids), self._database.sentences(ids)
 
-    def _wanted(self, text: QueryText, context: str) -> tuple[WeighedQuery, dict[str, tuple[str, ...]]]:
+    def _weigh_query(self, text: QueryText, context: str) -> tuple[WeighedQuery, dict[str, tuple[str, ...]]]:
         totals = self._database.totals()
         asked = dict.fromkeys(text.terms, 1.0)
         for term in analyse_query(context).terms if context else ():
@@ -235,7 +235,7 @@ class SearchIndex:
             others = sorted(other for other in synonyms(term) if other not in asked)
             if not count and worth == 1.0 and term not in names and unknown < _MOST_TERMS:
                 unknown += 1
-                found = corrections(term, self._database.spelled_like)
+                found = corrections(term, self._database.find_similar_spellings)
                 if found:
                     corrected[term] = tuple(found)
                     stands_for |= {other: (term, 1.0 - 0.1 * steps) for other, steps in found.items()}

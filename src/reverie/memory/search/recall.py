@@ -20,7 +20,7 @@ from reverie.memory.search.topic_index import IndexedFolder, document_of
 from reverie.memory.search.topic_table import Indexed
 from reverie.memory.topics.age import age_days, header, is_expired
 from reverie.memory.topics.situations import Situation, matches
-from reverie.memory.topics.tasks import tasks_asked
+from reverie.memory.topics.tasks import find_asked_tasks
 from reverie.values import value
 
 if TYPE_CHECKING:
@@ -154,10 +154,10 @@ def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
 def render_hits(hits: Iterable[Hit], query: Query, limits: RenderLimits, check: CheckAnchors) -> tuple[Hit, ...]:
     """The hits as they are shown: cut, with header, age and the state of their anchors, as many as fit."""
     wanted = frozenset(terms(query.text))
-    return within([_rendered(hit, wanted, query.now, limits, check) for hit in hits], limits.turn_bytes)
+    return within([_render_hit(hit, wanted, query.now, limits, check) for hit in hits], limits.turn_bytes)
 
 
-def _rendered(hit: Hit, wanted: Collection[str], now: datetime, limits: RenderLimits, check: CheckAnchors) -> Hit:
+def _render_hit(hit: Hit, wanted: Collection[str], now: datetime, limits: RenderLimits, check: CheckAnchors) -> Hit:
     topic = hit.topic
     checks = check(hit.scope, topic)
     head = hit.text.removesuffix(topic.body)
@@ -177,7 +177,7 @@ def _standing(
 ) -> dict[str, tuple[str, ...]]:
     """The rules whose situation is this one, with the reasons: those that are similar too, and the best of the rest."""
     situation = Situation(query.text, query.files, query.tools)
-    tasks = tasks_asked(query.text).keys()
+    tasks = find_asked_tasks(query.text).keys()
     found: dict[str, tuple[str, ...]] = {}
     groups = [
         (reasons, paths)
@@ -227,12 +227,14 @@ def _reasons(similar: Candidate | None, standing: tuple[str, ...], query: str, t
     words = {
         _FIELD_WORDS.get(place, place): named
         for place, found in similar.why.words.items()
-        if (named := _spelled(texts.get(place, ""), found, query, corrected))
+        if (named := _find_spellings(texts.get(place, ""), found, query, corrected))
     }
     return Reasons(words, corrected, similar.why.similarity, standing, dict(similar.why.parts))
 
 
-def _spelled(text: str, found: Iterable[str], query: str, corrected: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+def _find_spellings(
+    text: str, found: Iterable[str], query: str, corrected: Mapping[str, Iterable[str]]
+) -> tuple[str, ...]:
     """The words of a text that stand for these terms, as they are written there; without spaces, whole stretches."""
     wanted = {other for term in found for other in (term, *synonyms(term), *corrected.get(term, ()))}
     text = text[:_REASON_CHARS]

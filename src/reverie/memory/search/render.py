@@ -80,7 +80,7 @@ class Shown:
     """How many tokens the conversation had when it was shown."""
 
 
-def still_shown(shown: Iterable[Shown], tokens: int, limits: RenderLimits) -> tuple[Shown, ...]:
+def find_still_shown(shown: Iterable[Shown], tokens: int, limits: RenderLimits) -> tuple[Shown, ...]:
     """Those that must not be shown again yet: a memory may return once enough has been said since.
 
     A compaction removes attachments from the history, so the caller passes only those that are left.

@@ -10,13 +10,13 @@ _TWO_STEPS_FROM = 8
 _MOST = 3
 
 
-def corrections(term: str, spelled_like: Callable[[str], list[str]]) -> dict[str, int]:
+def corrections(term: str, find_similar: Callable[[str], list[str]]) -> dict[str, int]:
     """Word of the store → how far it is from the unknown term; at most three, nearest first."""
     if len(term) < _SHORTEST or not (term.isascii() and term.isalpha()):
         return {}
     allowed = 2 if len(term) >= _TWO_STEPS_FROM else 1
     found = {}
-    for word in spelled_like(term):
+    for word in find_similar(term):
         steps = 1 if term in word else distance(term, word, allowed)
         if steps <= allowed:
             found[word] = steps

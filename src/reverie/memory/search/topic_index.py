@@ -194,10 +194,10 @@ class IndexedFolder:
         with self._lock:
             return self._table.names() if self._exists() else {}
 
-    def path_named(self, name: str) -> str | None:
+    def find_path_by_name(self, name: str) -> str | None:
         """The path of the topic that has this name, whatever the case."""
         with self._lock:
-            return self._table.path_named(name) if self._exists() else None
+            return self._table.find_path_by_name(name) if self._exists() else None
 
     def unreadable(self) -> tuple[UnreadableTopic, ...]:
         """Every file that cannot be read as a topic."""
@@ -363,7 +363,7 @@ def _inode_of(path: Path) -> int:
 def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> SearchDocument:
     """What of a topic can be found."""
     from reverie.memory.search.document import SearchDocument
-    from reverie.memory.topics.anchors import named
+    from reverie.memory.topics.anchors import describe_anchor
 
     when = topic.when
     return SearchDocument(
@@ -372,7 +372,7 @@ def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> SearchDocumen
         name=topic.name,
         description=topic.description,
         type=topic.type,
-        anchors=tuple(named(anchor) for anchor in topic.anchors),
+        anchors=tuple(describe_anchor(anchor) for anchor in topic.anchors),
         about=topic.about,
         when=" ".join((*when.files, *when.tools, *when.tasks, *when.words)) if when is not None else "",
         observed=topic.verified or topic.observed,

@@ -116,25 +116,25 @@ class TopicTable:
         for start in range(0, len(paths), _ASKED_AT_ONCE):
             asked = paths[start : start + _ASKED_AT_ONCE]
             sql = f"{_READ} AND path IN ({_marks(asked)})"
-            found |= {row[0]: _indexed(*row) for row in self._database.execute(sql, list(asked))}
+            found |= {row[0]: _to_indexed(*row) for row in self._database.execute(sql, list(asked))}
         return found
 
     def topics(self) -> Iterator[Indexed]:
         """Every topic, in the order of paths."""
         rows = self._database.execute(f"{_READ} ORDER BY path").fetchall()
-        return (_indexed(*row) for row in rows)
+        return (_to_indexed(*row) for row in rows)
 
     def with_body(self, body: str) -> list[Topic]:
         """The topics that have exactly this text, in the order of paths."""
         sql = f"{_READ} AND body_key = ? AND body = ? ORDER BY path"
         rows = self._database.execute(sql, (_body_key(body), body))
-        return [_indexed(*row).topic for row in rows]
+        return [_to_indexed(*row).topic for row in rows]
 
     def names(self) -> dict[str, str]:
         """Path → name of every topic."""
         return dict(self._database.execute("SELECT path, name FROM topics WHERE name IS NOT NULL").fetchall())
 
-    def path_named(self, name: str) -> str | None:
+    def find_path_by_name(self, name: str) -> str | None:
         """The path of the topic that has this name, whatever the case."""
         sql = "SELECT path FROM topics WHERE name_key = ? ORDER BY path LIMIT 1"
         found = self._database.execute(sql, (path_key(name),)).fetchone()
@@ -147,13 +147,13 @@ class TopicTable:
 
     def standing(self) -> dict[When, tuple[str, ...]]:
         """Situation → the topics that hold in it, the latest first; what holds always needs no recall."""
-        return self._counted()[1]
+        return self._read_counts()[1]
 
     def __len__(self) -> int:
         """How many topics there are."""
-        return self._counted()[0]
+        return self._read_counts()[0]
 
-    def _counted(self) -> tuple[int, dict[When, tuple[str, ...]]]:
+    def _read_counts(self) -> tuple[int, dict[When, tuple[str, ...]]]:
         """What every query asks for, read once per state of the table."""
         database = self._database
         version = self._file.version()
@@ -191,7 +191,7 @@ def _body_key(body: str) -> int:
     return zlib.crc32(body.encode("utf-8", "surrogatepass"))
 
 
-def _indexed(path: str, fields: str, head: str, body: str, mtime_ns: int) -> Indexed:
+def _to_indexed(path: str, fields: str, head: str, body: str, mtime_ns: int) -> Indexed:
     file_time = datetime.fromtimestamp(mtime_ns / 1e9, tz=UTC)
     return Indexed(topic=topic_from_row(path, fields, body), head=head, file_time=file_time)
 

@@ -24,9 +24,9 @@ def write_exchanged(draft: Path, target: Path) -> None:
     """Put the draft in the target's place and what was there in the draft's; a target that is not there is made."""
     for _ in range(100):
         try:
-            if _renamed(draft, target, swap=True):
+            if _try_rename(draft, target, swap=True):
                 return
-            _linked(draft, target)
+            _swap_by_links(draft, target)
             return
         except FileNotFoundError:
             if write_renamed(draft, target):
@@ -37,7 +37,7 @@ def write_exchanged(draft: Path, target: Path) -> None:
 def write_renamed(draft: Path, target: Path) -> bool:
     """Rename a draft onto a free name; False, and nothing done, when the name is taken."""
     try:
-        if _renamed(draft, target, swap=False):
+        if _try_rename(draft, target, swap=False):
             return True
         os.link(draft, target)
     except FileExistsError:
@@ -46,7 +46,7 @@ def write_renamed(draft: Path, target: Path) -> bool:
     return True
 
 
-def _linked(draft: Path, target: Path) -> None:
+def _swap_by_links(draft: Path, target: Path) -> None:
     kept = draft.with_name(draft.name + ".old")
     kept.unlink(missing_ok=True)
     os.link(target, kept)
@@ -54,7 +54,7 @@ def _linked(draft: Path, target: Path) -> None:
     kept.replace(draft)
 
 
-def _renamed(draft: Path, target: Path, *, swap: bool) -> bool:
+def _try_rename(draft: Path, target: Path, *, swap: bool) -> bool:
     """Whether the system did it; errors other than "not supported" are raised."""
     rename = _system_rename()
     if rename is None:

@@ -129,12 +129,12 @@ def read_steps(transcript: Path, *, inside: Path) -> Iterator[RecordedWrite]:
         if not isinstance(entry, AssistantEntry):
             continue
         for block in entry.message.content:
-            if isinstance(block, ToolUse) and (said := _said(block.input)) is not None:
+            if isinstance(block, ToolUse) and (said := _parse_call(block.input)) is not None:
                 envelope = entry.envelope
                 yield RecordedWrite(said[0], envelope.session, envelope.uuid, envelope.timestamp, *said[1:])
 
 
-def _said(given: Mapping[str, Any]) -> tuple[str, str | None, tuple[tuple[str, str, bool], ...]] | None:
+def _parse_call(given: Mapping[str, Any]) -> tuple[str, str | None, tuple[tuple[str, str, bool], ...]] | None:
     """File, whole content and edits of a call; by the shape of its input, since tools have many names."""
     match given:
         case {"file_path": str(file), "content": str(content)}:

@@ -18,13 +18,13 @@ from pathlib import Path
 from reverie.errors import UserMistake
 from reverie.files.durable import translate_os_errors
 from reverie.memory.store.change import Change
-from reverie.memory.store.erased_sentences import remember_erased, said
+from reverie.memory.store.erased_sentences import extract_topic_text, remember_erased
 from reverie.memory.store.git.program import Git
 from reverie.memory.store.git.reading import read_blobs, read_tree
 from reverie.memory.store.history import History
 from reverie.memory.store.tombstones import Tombstone, add_tombstones, parse_tombstones, tombstone_rows
 from reverie.memory.store.tracked import INDEX_FILE, is_safe_path, is_topic_path
-from reverie.memory.store.writer import Writer, conflict_path, merged_bytes
+from reverie.memory.store.writer import Writer, conflict_path, merge_bytes
 from reverie.values import value
 
 FORMAT = "reverie-memory"
@@ -91,15 +91,15 @@ def import_bundle(
     history = writer.history
     with tempfile.TemporaryDirectory() as scratch:
         bundle, head, tombstones = _read_bundle(source, Path(scratch))
-        git = _unbundled(history, bundle, Path(scratch))
-        theirs = _checked(git, head, source)
+        git = _unbundle(history, bundle, Path(scratch))
+        theirs = _read_checked_files(git, head, source)
         told = {path: content for path, content in theirs.items() if is_topic_path(path) or path == INDEX_FILE}
         allow(told, _all_contents(git))
         history.git.run("bundle", "unbundle", str(bundle))
     if not any(path != INDEX_FILE for path in history.entries) and history.head is None:
         history.write_pending(head)
         writer.recover()
-        list(writer.commit_found(0))
+        list(writer.commit_external_edits(0))
         imported = Imported(head, tuple(theirs), ())
     else:
         imported = _merge(writer, head, theirs, source.name, merge_index)
@@ -110,7 +110,7 @@ def _drop_erased(writer: Writer, tombstones: Collection[Tombstone]) -> tuple[str
     """Take out the topics that were erased elsewhere; machines may not learn them again."""
     texts: dict[str, str] = {}
     for path in filter(is_topic_path, writer.history.entries) if tombstones else ():
-        text = said(writer.tree.read(path) or b"")
+        text = extract_topic_text(writer.tree.read(path) or b"")
         if any(each.covers(text) for each in tombstones):
             texts[path] = text
     writer.commit(dict.fromkeys(texts), Change("import", "drop what was erased in another copy"))
@@ -140,7 +140,7 @@ def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str, tuple[Tombston
     return bundle, head, parse_tombstones(rows if isinstance(rows, list) else [])
 
 
-def _unbundled(history: History, bundle: Path, scratch: Path) -> Git:
+def _unbundle(history: History, bundle: Path, scratch: Path) -> Git:
     """The bundle in a repository of its own, so that a refused one leaves nothing behind."""
     git = Git(history.git.program, scratch / "incoming.git", scratch)
     replace(git, trusts_settings=True).run("init", "--quiet", "--template=")
@@ -148,7 +148,7 @@ def _unbundled(history: History, bundle: Path, scratch: Path) -> Git:
     return git
 
 
-def _checked(git: Git, head: str, source: Path) -> dict[str, bytes]:
+def _read_checked_files(git: Git, head: str, source: Path) -> dict[str, bytes]:
     tree = read_tree(git, head)
     unsafe = sorted(path for path in tree if not is_safe_path(path))
     if unsafe:
@@ -191,7 +191,7 @@ def _merge(
         if mine == before:
             files[path] = other
             continue
-        merged = merged_bytes(path, before or b"", mine, other) if mine is not None and other is not None else None
+        merged = merge_bytes(path, before or b"", mine, other) if mine is not None and other is not None else None
         if merged is not None:
             files[path] = merged
         elif mine is None:

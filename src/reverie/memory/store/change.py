@@ -63,7 +63,7 @@ def render_message(change: Change) -> str:
             trailers.append(("Message", source.message))
         if source.quote:
             trailers.append(("Quote", source.quote))
-    return "\n".join([subject, "", *(f"Reverie-{key}: {_escaped(value)}" for key, value in trailers)]) + "\n"
+    return "\n".join([subject, "", *(f"Reverie-{key}: {_escape_line(value)}" for key, value in trailers)]) + "\n"
 
 
 def parse_message(message: str) -> Change:
@@ -106,17 +106,17 @@ def _trailers(message: str) -> Iterator[tuple[str, str]]:
     for row in message.split("\n"):
         match = re.match(r"Reverie-([A-Za-z]+): (.*)\Z", row)
         if match:
-            yield match[1], _unescaped(match[2])
+            yield match[1], _unescape_line(match[2])
 
 
 def _printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
-def _escaped(text: str) -> str:
-    """One line without control characters, from which `_unescaped` makes the same text."""
+def _escape_line(text: str) -> str:
+    """One line without control characters, from which `_unescape_line` makes the same text."""
     return "".join("\\\\" if char == "\\" else char if char.isprintable() else f"\\u{{{ord(char):x}}}" for char in text)
 
 
-def _unescaped(text: str) -> str:
+def _unescape_line(text: str) -> str:
     return re.sub(r"\\(?:\\|u\{([0-9a-f]{1,6})\})", lambda match: chr(int(match[1], 16)) if match[1] else "\\", text)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from reverie.files import append_lines, flush
 from reverie.memory.store.bundle import EXPORTS
 from reverie.memory.store.change import Change, without_quotes
-from reverie.memory.store.erased_sentences import remember_erased, said, sentences
+from reverie.memory.store.erased_sentences import extract_topic_text, remember_erased, sentences
 from reverie.memory.store.git.reading import read_blobs
 from reverie.memory.store.git.rewrite import RewriteRules, list_remotes, move_references, object_names, write_rewritten
 from reverie.memory.store.history import History, blob_id
@@ -53,7 +53,7 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> ErasureR
         return _erase_without_history(writer, path, redact)
     names = _all_names(history, path)
     versions = _versions(history, names)
-    texts = tuple(dict.fromkeys(said(content) for content in versions.values()))
+    texts = tuple(dict.fromkeys(extract_topic_text(content) for content in versions.values()))
     quoted = [source.quote for commit in log(history, path) for source in commit.change.sources if source.quote]
     needles = tuple(dict.fromkeys(piece for text in [*texts, *quoted] for piece in sentences(text)))
     commit = writer.commit(dict.fromkeys(names), Change("user", "erase a topic"))
@@ -77,7 +77,7 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> ErasureR
 
 def _titles(versions: Mapping[bytes, bytes]) -> set[str]:
     """The names the topic had."""
-    return {said(content).partition("\n")[0].strip() for content in versions.values()} - {""}
+    return {extract_topic_text(content).partition("\n")[0].strip() for content in versions.values()} - {""}
 
 
 def _write_index_files(writer: Writer) -> None:
@@ -93,7 +93,7 @@ def _write_index_files(writer: Writer) -> None:
 
 
 def _erase_without_history(writer: Writer, path: str, redact: Iterable[Path]) -> ErasureResult:
-    text = said(writer.tree.read(path) or b"")
+    text = extract_topic_text(writer.tree.read(path) or b"")
     writer.commit({path: None}, Change("user", "erase a topic"))
     remember_erased(writer.history.private, (text,))
     return ErasureResult(None, (path,), write_redacted(redact, sentences(text)), ())

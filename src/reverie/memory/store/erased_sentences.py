@@ -31,7 +31,7 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(piece for piece in pieces if len(normal(piece)) >= _MIN_CHARS))
 
 
-def said(content: bytes) -> str:
+def extract_topic_text(content: bytes) -> str:
     """What a topic file says, without the keys of its front matter."""
     text = content.decode("utf-8", "replace")
     try:

@@ -136,8 +136,8 @@ class History:
         self.touched = set()
         entries = read_stat_cache(self._stat_cache)
         self.entries = entries or {}
-        self.entries_ns = _modified_ns(self._stat_cache)
-        self.is_moved = self.exists and (entries is None or self._noted_head() != (head or ""))
+        self.entries_ns = _read_modified_ns(self._stat_cache)
+        self.is_moved = self.exists and (entries is None or self._read_noted_head() != (head or ""))
         if self.is_moved:
             self.entries = self._entries_of(head)
         self.head = head
@@ -147,7 +147,7 @@ class History:
         """What is wrong with the reference of the last commit; nothing where it is as it should be."""
         if not self.exists:
             return ""
-        noted, head = self._noted_head(), read_head(self._git_directory)
+        noted, head = self._read_noted_head(), read_head(self._git_directory)
         damage = find_damage(self._git_directory, was_born=noted != "")
         # Our own note was written when the commit was there.
         if damage or not self.is_on or head in (None, noted) or self.has(str(head)):
@@ -168,7 +168,7 @@ class History:
     def _find_lost_head(self) -> tuple[str, str]:
         """The last commit as far as anything still tells, and what told it."""
         for place, commit in (
-            ("our own note", self._noted_head()),
+            ("our own note", self._read_noted_head()),
             ("git's log of the branch", read_last_logged(self._git_directory)),
         ):
             if commit and self.has(commit):
@@ -182,7 +182,7 @@ class History:
         parents = {parent for row in rows for parent in row.split()[1:]}
         return next(row[:40] for row in rows if row[:40] not in parents), "looking at all commits"
 
-    def _noted_head(self) -> str:
+    def _read_noted_head(self) -> str:
         commit = read_noted_commit(self._stat_cache)
         return commit if is_commit_id(commit) else ""
 
@@ -229,14 +229,14 @@ class History:
 
     def read_entries(self) -> tuple[Entries, int]:
         """The stat cache as it is now, and when it was written; needs no lock."""
-        written_ns = _modified_ns(self._stat_cache)
+        written_ns = _read_modified_ns(self._stat_cache)
         return read_stat_cache(self._stat_cache) or {}, written_ns
 
     def write_entries(self) -> None:
         """Write git's index and the stat cache; losing either costs one full reading."""
         if self.head is None or write_git_index(self.git, self.head):
             write_stat_cache(self._stat_cache, self.head, self.entries)
-            self.entries_ns = _modified_ns(self._stat_cache)
+            self.entries_ns = _read_modified_ns(self._stat_cache)
             self.is_moved = False
 
     def adopt(self, commit: str) -> None:
@@ -288,7 +288,7 @@ def blob_id(content: bytes) -> bytes:
     return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).digest()
 
 
-def _modified_ns(path: Path) -> int:
+def _read_modified_ns(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
     except FileNotFoundError:

@@ -30,10 +30,10 @@ def log(history: History, path: str | None = None, *, limit: int | None = None) 
     if path is None:
         return tuple(_read_commits(history, history.git.run("log", "-z", _RECORD, *bound)))
     names = history.git.run("log", "--follow", "--find-renames=40%", "--format=%H", *bound, "--", path).split()
-    return tuple(commits_named(history, [name.decode() for name in names]))
+    return tuple(find_commits(history, [name.decode() for name in names]))
 
 
-def commits_named(history: History, names: Iterable[str]) -> Iterator[Commit]:
+def find_commits(history: History, names: Iterable[str]) -> Iterator[Commit]:
     """These commits, in the order given."""
     asked = "".join(f"{name}\n" for name in names).encode()
     if not asked:
@@ -41,7 +41,7 @@ def commits_named(history: History, names: Iterable[str]) -> Iterator[Commit]:
     return _read_commits(history, history.git.run("log", "-z", "--no-walk=unsorted", "--stdin", _RECORD, stdin=asked))
 
 
-def commit_named(history: History, name: str) -> Commit:
+def find_commit(history: History, name: str) -> Commit:
     """The commit with this id or beginning of an id.
 
     Raises:
@@ -51,14 +51,14 @@ def commit_named(history: History, name: str) -> Commit:
         raise UserMistake(f"{name!r} is not a commit of {history.directory}; run `reverie log` for a list")
     found = history.git.run("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}", accept=(0, 1, 128)).split()
     if len(found) != 1:
-        mapped = erased_to(history, name)
+        mapped = find_rewritten(history, name)
         if mapped is None:
             raise UserMistake(f"{name!r} is ambiguous in {history.directory}; run `reverie log` for a list")
-        return commit_named(history, mapped)
-    return next(commits_named(history, [found[0].decode()]))
+        return find_commit(history, mapped)
+    return next(find_commits(history, [found[0].decode()]))
 
 
-def erased_to(history: History, name: str) -> str | None:
+def find_rewritten(history: History, name: str) -> str | None:
     """The commit that took the place of this one when something was erased."""
     try:
         rows = (history.private / "rewritten").read_text(encoding="ascii").splitlines()
@@ -72,7 +72,7 @@ def diff(history: History, commit: str | None = None) -> str:
     """What a change did, as a unified diff; of the last one when none is named. The index is left out."""
     if _is_unborn(history):
         return ""
-    name = commit_named(history, commit).commit if commit is not None else "HEAD"
+    name = find_commit(history, commit).commit if commit is not None else "HEAD"
     shown = history.git.run(
         "show",
         "--format=",
@@ -159,13 +159,13 @@ def _is_unborn(history: History) -> bool:
 
 def _read_commits(history: History, records: bytes) -> Iterator[Commit]:
     rows = [record.decode("utf-8", "replace").split("\n", 3) for record in records.split(b"\0") if record]
-    paths = _changed_paths(history, [row[0] for row in rows])
+    paths = _list_changed_paths(history, [row[0] for row in rows])
     for name, parents, seconds, message in rows:
         when = datetime.fromtimestamp(int(seconds), tz=UTC)
         yield Commit(name, when, parse_message(message), paths.get(name, ()), tuple(parents.split()))
 
 
-def _changed_paths(history: History, commits: list[str]) -> dict[str, tuple[str, ...]]:
+def _list_changed_paths(history: History, commits: list[str]) -> dict[str, tuple[str, ...]]:
     asked = "".join(f"{name}\n" for name in commits).encode()
     listed = history.git.run(
         "diff-tree", "--stdin", "--root", "-r", "-z", "--name-only", "--no-renames", "-m", "--first-parent", stdin=asked

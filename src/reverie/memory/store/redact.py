@@ -39,7 +39,7 @@ def _pattern(sentences: Iterable[str]) -> re.Pattern[str] | None:
 def _write_one(path: Path, pattern: re.Pattern[str]) -> bool:
     with path.open("rb") as old:
         before = old.read()
-        after = _redacted_text(path, before, pattern)
+        after = _redact_text(path, before, pattern)
         if after == before:
             return False
         looks = os.fstat(old.fileno())
@@ -56,38 +56,38 @@ def _write_one(path: Path, pattern: re.Pattern[str]) -> bool:
         appended = old.read()
     if appended:
         with path.open("ab") as file:
-            file.write(_redacted_text(path, appended, pattern))
+            file.write(_redact_text(path, appended, pattern))
     return True
 
 
-def _redacted_text(path: Path, content: bytes, pattern: re.Pattern[str]) -> bytes:
+def _redact_text(path: Path, content: bytes, pattern: re.Pattern[str]) -> bytes:
     text = content.decode("utf-8", "surrogateescape")
     if path.suffix in {".jsonl", ".json"}:
-        text = "".join(_redacted_row(row, pattern) for row in re.findall(r"[^\n]*\n|[^\n]+", text))
+        text = "".join(_redact_row(row, pattern) for row in re.findall(r"[^\n]*\n|[^\n]+", text))
     else:
         text = pattern.sub(MARK, text)
     return text.encode("utf-8", "surrogateescape")
 
 
-def _redacted_row(row: str, pattern: re.Pattern[str]) -> str:
+def _redact_row(row: str, pattern: re.Pattern[str]) -> str:
     try:
         value: _Json = json.loads(row)
     except ValueError:
         return pattern.sub(MARK, row)
-    clean = _redacted(value, pattern)
+    clean = _redact_value(value, pattern)
     if clean == value:
         return row
     end = row[len(row.rstrip("\r\n")) :]
     return json.dumps(clean, ensure_ascii=False, separators=(",", ":")) + end
 
 
-def _redacted(value: _Json, pattern: re.Pattern[str]) -> _Json:
+def _redact_value(value: _Json, pattern: re.Pattern[str]) -> _Json:
     match value:
         case str():
             return pattern.sub(MARK, value)
         case list():
-            return [_redacted(item, pattern) for item in value]
+            return [_redact_value(item, pattern) for item in value]
         case dict():
-            return {key: _redacted(item, pattern) for key, item in value.items()}
+            return {key: _redact_value(item, pattern) for key, item in value.items()}
         case _:
             return value

@@ -16,9 +16,9 @@ from reverie.files import read_small
 from reverie.memory.store import bundle, past
 from reverie.memory.store import erase as erasing
 from reverie.memory.store.change import Author, Change, Commit
-from reverie.memory.store.erased_sentences import read_erased, said
-from reverie.memory.store.index.prose import merged_prose
-from reverie.memory.store.topic_store import REFUSALS, Store, told_findings
+from reverie.memory.store.erased_sentences import extract_topic_text, read_erased
+from reverie.memory.store.index.prose import merge_prose
+from reverie.memory.store.topic_store import REFUSALS, Store, describe_findings
 from reverie.memory.store.tracked import is_topic_path
 from reverie.memory.store.undo import revert
 from reverie.memory.store.usage_log import Use, read_uses
@@ -77,7 +77,7 @@ def why(store: Store, name: str) -> Provenance:
     """Where a topic comes from: its own sources and those of its changes; and when it was recalled."""
     path = _path_ever(store, name)
     changes = past.log(store.history, path)
-    topic = _parsed(path, (store.writer.tree.read(path) or _last_content(store, path, changes)))
+    topic = _try_parse(path, (store.writer.tree.read(path) or _last_content(store, path, changes)))
     sources = [*(topic.sources if topic else ()), *(source for commit in changes for source in commit.change.sources)]
     trust = topic.trust if topic else None
     return Provenance(path, tuple(dict.fromkeys(sources)), trust, changes, tuple(read_uses(store.folder, path)))
@@ -89,7 +89,7 @@ def topics_at(store: Store, when: datetime) -> tuple[Topic, ...]:
     if commit is None:
         return ()
     contents = past.read_all(store.history, commit)
-    topics = (_parsed(path, contents[path]) for path in sorted(contents) if is_topic_path(path))
+    topics = (_try_parse(path, contents[path]) for path in sorted(contents) if is_topic_path(path))
     return tuple(topic for topic in topics if topic is not None)
 
 
@@ -100,7 +100,7 @@ def undo(store: Store, *commits: str, author: Author = "user", session: str | No
         UserMistake: there is no such commit, or it changed no topic.
     """
     with store.writer.writing():
-        targets = [past.commit_named(store.history, one) for one in dict.fromkeys(commits)]
+        targets = [past.find_commit(store.history, one) for one in dict.fromkeys(commits)]
         if len(targets) > 1:
             order = {commit.commit: number for number, commit in enumerate(past.log(store.history))}
             targets.sort(key=lambda target: order.get(target.commit, 0))
@@ -167,7 +167,7 @@ def write_bundle(store: Store, target: Path) -> Path:
     with store.writer.writing():
         for path, content in past.read_all_versions(store.history):
             if findings := find_secrets(path, content):
-                place = f"{path or 'the history'} ({told_findings(findings)})"
+                place = f"{path or 'the history'} ({describe_findings(findings)})"
                 raise Refused(
                     f"not exported: possible secret in {place}; run `reverie erase {path}` first",
                     by="secret scan",
@@ -178,7 +178,7 @@ def write_bundle(store: Store, target: Path) -> Path:
 def import_bundle(store: Store, source: Path) -> bundle.Imported:
     """Bring in such a file: merged with what is here, history and all."""
     with store.writer.writing():
-        return bundle.import_bundle(store.writer, source, allow=partial(_allow, store), merge_index=merged_prose)
+        return bundle.import_bundle(store.writer, source, allow=partial(_allow, store), merge_index=merge_prose)
 
 
 def refusals(store: Store) -> tuple[SaveRefusal, ...]:
@@ -195,20 +195,20 @@ def _refusal(row: str) -> SaveRefusal:
 def _allow(store: Store, files: Mapping[str, bytes], everything: Mapping[str, bytes]) -> None:
     """Refuse a history in which there is a secret, also in a version that is long gone, or what was erased here."""
     found = [
-        f"{path} ({told_findings(findings)})"
+        f"{path} ({describe_findings(findings)})"
         for path, content in files.items()
         if (findings := find_secrets(path, content))
     ]
     current = set(files.values())
     found += [
-        f"an earlier version ({told_findings(findings)})"
+        f"an earlier version ({describe_findings(findings)})"
         for content in everything.values()
         if content not in current and (findings := find_secrets("", content))
     ]
     if found:
         raise Refused(f"not imported: possible secret in {'; '.join(found)}", by="secret scan")
     erased = read_erased(store.history.private)
-    if erased.hashes and any(erased.covers(said(content)) for content in everything.values()):
+    if erased.hashes and any(erased.covers(extract_topic_text(content)) for content in everything.values()):
         raise Refused(
             "not imported: this copy contains a memory that was erased here; erase it there first", by="erase"
         )
@@ -219,7 +219,7 @@ def _path_ever(store: Store, name: str) -> str:
         return store.find(name)
     except UserMistake:
         gone = past.read_gone(store.history) if store.history.is_on else {}
-        topics = {path: _parsed(path, content) for path, content in gone.items() if is_topic_path(path)}
+        topics = {path: _try_parse(path, content) for path, content in gone.items() if is_topic_path(path)}
         found = find_topic(name, gone, lambda: {path: topic.name for path, topic in topics.items() if topic})
         if found is None:
             raise
@@ -234,7 +234,7 @@ def _last_content(store: Store, path: str, changes: Iterable[Commit]) -> bytes |
     return None
 
 
-def _parsed(path: str, content: bytes | None) -> Topic | None:
+def _try_parse(path: str, content: bytes | None) -> Topic | None:
     try:
         return parse_topic(path, content.decode()) if content is not None else None
     except (Damaged, UnicodeDecodeError):

@@ -20,7 +20,7 @@ from reverie.files import append_lines
 from reverie.files.places.paths import MemoryFolder
 from reverie.files.secret_scan import Finding, redact, scan
 from reverie.memory.store.change import Author, Change, render_message
-from reverie.memory.store.erased_sentences import ErasedSentences, read_erased, said
+from reverie.memory.store.erased_sentences import ErasedSentences, extract_topic_text, read_erased
 from reverie.memory.store.history import History
 from reverie.memory.store.index.catalogue import Catalogue
 from reverie.memory.store.index.memory_md import IndexLimits
@@ -37,7 +37,7 @@ from reverie.memory.store.tracked import (
     read_topic,
     read_tracked,
 )
-from reverie.memory.store.writer import Attribute, Files, Writer, conflict_path, find_secrets, merged_bytes
+from reverie.memory.store.writer import Attribute, Files, Writer, conflict_path, find_secrets, merge_bytes
 from reverie.memory.topics.filenames import file_name
 from reverie.memory.topics.finding import find_topic, key_of
 from reverie.memory.topics.polarity import find_distortion, keep_as_said
@@ -76,7 +76,7 @@ Renew: TypeAlias = Callable[[Topic, Topic], Topic]
 """The topic that is there and the one to be saved → what is written."""
 
 
-def _as_given(_: Topic, new: Topic) -> Topic:
+def _use_new(_: Topic, new: Topic) -> Topic:
     return new
 
 
@@ -128,7 +128,7 @@ class Store:
         """Every topic that can be read, as it is on disk, in the order of paths. Damaged ones are left out."""
         return (found for found in self._read_all() if isinstance(found, Topic))
 
-    def damaged(self) -> Iterator[Damaged]:
+    def find_damaged(self) -> Iterator[Damaged]:
         """Every topic file that cannot be read, with the reason."""
         return (found for found in self._read_all() if isinstance(found, Damaged))
 
@@ -175,7 +175,7 @@ class Store:
         session: str | None = None,
         sources: tuple[Source, ...] = (),
         expect: str | None = None,
-        renew: Renew = _as_given,
+        renew: Renew = _use_new,
         is_own_word: bool = False,
     ) -> Saved:
         """Write a topic: over the file of its path, over the one that has its name, or as a new one.
@@ -194,10 +194,10 @@ class Store:
             before = self.writer.tree.read(path)
             usual = f"{'save' if before is None else 'edit'} {topic.name}"
             change = Change(author, reason or usual, session, sources or topic.sources)
-            topic = _renewed(replace(topic, path=path), before, renew)
+            topic = _renew_topic(replace(topic, path=path), before, renew)
             topic, content = self._fit(topic, before, author, is_own_word=is_own_word or author == "user")
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
-                content = self._merged(path, expect, content, before, change)
+                content = self._merge_concurrent(path, expect, content, before, change)
             self._own_word = content if is_own_word else None
             commit = self.writer.commit({path: content}, change)
         topic = parse_topic(path, content.decode())
@@ -210,7 +210,7 @@ class Store:
         author: Author = "import",
         reason: str = "",
         session: str | None = None,
-        renew: Renew = _as_given,
+        renew: Renew = _use_new,
     ) -> tuple[int, str | None]:
         """Write many topics as one commit, all or none; return how many changed and the commit."""
         with self.writer.writing():
@@ -222,7 +222,7 @@ class Store:
                 taken[key_of(path)] = path
                 by_name[key_of(topic.name)] = path
                 before = self.writer.tree.read(path) if path in self.writer.history.entries else None
-                _, files[path] = self._fit(_renewed(replace(topic, path=path), before, renew), before, author)
+                _, files[path] = self._fit(_renew_topic(replace(topic, path=path), before, renew), before, author)
             commit = self.writer.commit(files, Change(author, reason or f"save {len(files)} topics", session))
         return len(files), commit
 
@@ -283,7 +283,7 @@ class Store:
         """Remove a topic from the directory; `undo` brings it back. Its text stays in the history: see `erase`."""
         with self.writer.writing():
             path = self._find_committed(name)
-            topic = _parsed(path, self.writer.tree.read(path))
+            topic = _parse_leniently(path, self.writer.tree.read(path))
             commit = self.writer.commit({path: None}, Change(author, reason or f"forget {path}", session))
             return Saved(path, commit, topic)
 
@@ -302,9 +302,9 @@ class Store:
             content = self.writer.tree.read(path)
             change = Change(author, reason or f"archive {path}", session)
             commit = self.writer.commit({path: None, target: content}, change)
-            return Saved(target, commit, _parsed(path, content))
+            return Saved(target, commit, _parse_leniently(path, content))
 
-    def archived(self) -> tuple[str, ...]:
+    def list_archived(self) -> tuple[str, ...]:
         """The paths that retired topics had, in order."""
         return tuple(
             sorted(original_path(path) for path in list_tracked(self.folder) if path.startswith(f"{ARCHIVE}/"))
@@ -312,7 +312,7 @@ class Store:
 
     def read_archived(self) -> Iterator[Topic]:
         """The retired topics that can be read, with the paths they had."""
-        for path in self.archived():
+        for path in self.list_archived():
             content = read_tracked(self.folder, f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}")
             with suppress(Damaged):
                 yield parse_topic(path, (content or b"").decode("utf-8", "replace"))
@@ -320,7 +320,9 @@ class Store:
     def restore(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Saved:
         """Bring a retired topic back to its place."""
         with self.writer.writing():
-            path = find_topic(name, self.archived(), lambda: {each.path: each.name for each in self.read_archived()})
+            path = find_topic(
+                name, self.list_archived(), lambda: {each.path: each.name for each in self.read_archived()}
+            )
             if path is None:
                 raise UserMistake(f"no archived memory {name!r} in {self.folder.directory}")
             if self.writer.tree.read(path) is not None:
@@ -328,12 +330,14 @@ class Store:
             source = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
             content = self.writer.tree.read(source)
             change = Change(author, reason or f"restore {path}", session)
-            return Saved(path, self.writer.commit({source: None, path: content}, change), _parsed(path, content))
+            return Saved(
+                path, self.writer.commit({source: None, path: content}, change), _parse_leniently(path, content)
+            )
 
     @property
     def held(self) -> Mapping[str, str]:
         """The files that are not committed because somebody wrote a secret into them: path → rules and lines."""
-        return {path: told_findings(held.findings) for path, held in sorted(self.writer.held.items())}
+        return {path: describe_findings(held.findings) for path, held in sorted(self.writer.held.items())}
 
     def sync(self, attribute: Attribute | None = None) -> tuple[str, ...]:
         """Commit what editors and other programs changed since; return the commits.
@@ -361,8 +365,8 @@ class Store:
         if before is None and not is_own_word:
             topic = keep_as_said(topic)
             self._refuse_known(topic, author)
-        topic = self._stamped(topic, before)
-        content = _rendered(topic, before).encode()
+        topic = self._stamp_modified(topic, before)
+        content = _render_topic(topic, before).encode()
         self._vetted.add(content, topic)
         return topic, content
 
@@ -393,7 +397,7 @@ class Store:
             findings = held.findings if held is not None else find_secrets(path, content)
             if findings:
                 name = self._note_refused(path, content, change.author, {finding.rule for finding in findings})
-                place = told_findings(findings)
+                place = describe_findings(findings)
                 raise Refused(
                     f"{path} was not changed: the file contains a possible secret ({place}); "
                     "remove it from the file first"
@@ -404,17 +408,17 @@ class Store:
                 )
             if change.author in _WORDING and is_topic_path(path) and not path.startswith(f"{CONFLICTS}/"):
                 self._refuse_distortion(path, content)
-            if erased.hashes and path != INDEX_FILE and erased.covers(said(content)):
+            if erased.hashes and path != INDEX_FILE and erased.covers(extract_topic_text(content)):
                 name = self._note_refused(path, content, change.author, {"erased"})
                 raise Refused(f"{name!r} was not saved: it was erased, and only a person may save it again", by="erase")
 
     def _refuse_distortion(self, path: str, content: bytes) -> None:
         """Refuse a topic that contradicts the words it quotes."""
-        topic = _parsed(path, content)
+        topic = _parse_leniently(path, content)
         if content == self._own_word or not any(source.quote for source in topic.sources):
             return
         before = self.writer.tree.read(path)
-        old = None if before is None else _parsed(path, before)
+        old = None if before is None else _parse_leniently(path, before)
         found = find_distortion(topic, old)
         if found is not None:
             raise Refused(
@@ -422,7 +426,7 @@ class Store:
                 by="polarity",
             )
 
-    def _stamped(self, topic: Topic, before: bytes | None) -> Topic:
+    def _stamp_modified(self, topic: Topic, before: bytes | None) -> Topic:
         """With the stamp that some hosts keep renewed: where it stands already, and only when something changes."""
         try:
             old = parse_topic(topic.path, before.decode()) if before is not None and b"modified" in before else None
@@ -451,16 +455,16 @@ class Store:
     def _free_path(self, topic: Topic, taken: Mapping[str, str], by_name: Mapping[str, str]) -> str:
         """Where a topic goes, beside the tracked files and those (key → path, name → path) about to be."""
         if not topic.path:
-            there = by_name.get(key_of(topic.name)) or self._catalogue.path_named(topic.name)
+            there = by_name.get(key_of(topic.name)) or self._catalogue.find_path_by_name(topic.name)
             return there or file_name(topic.type, topic.name, _Taken(taken, self._catalogue))
         if not is_safe_path(topic.path) or not is_topic_path(topic.path):
             raise UserMistake(f"{topic.path!r} cannot be a topic file: name a `.md` file inside the memory directory")
         key = key_of(topic.path)
         return taken.get(key) or self._catalogue.path_with_key(key) or topic.path
 
-    def _merged(self, path: str, expect: str, mine: bytes, theirs: bytes, change: Change) -> bytes:
+    def _merge_concurrent(self, path: str, expect: str, mine: bytes, theirs: bytes, change: Change) -> bytes:
         base = self._version(path, expect)
-        merged = merged_bytes(path, base, mine, theirs) if base is not None else None
+        merged = merge_bytes(path, base, mine, theirs) if base is not None else None
         if merged is not None:
             return merged
         copy = conflict_path(path, mine)
@@ -505,7 +509,7 @@ class _Taken:
         return isinstance(key, str) and (key in self.new or self.catalogue.path_with_key(key) is not None)
 
 
-def told_findings(findings: Iterable[Finding]) -> str:
+def describe_findings(findings: Iterable[Finding]) -> str:
     """Rules and lines of secrets, for a sentence."""
     places = (f"{each.rule} in {f'line {each.line}' if each.line else 'its name'}" for each in findings)
     return ", ".join(dict.fromkeys(places))
@@ -517,7 +521,7 @@ def _suspicions(content: bytes) -> tuple[str, ...]:
     return tuple(f"the text has {suspicion}; it will only ever be shown as data" for suspicion in found)
 
 
-def _parsed(path: str, content: bytes | None) -> Topic:
+def _parse_leniently(path: str, content: bytes | None) -> Topic:
     """A topic as far as it can be read."""
     try:
         return parse_topic(path, (content or b"").decode("utf-8", "replace"))
@@ -525,8 +529,8 @@ def _parsed(path: str, content: bytes | None) -> Topic:
         return Topic(path)
 
 
-def _renewed(topic: Topic, before: bytes | None, renew: Renew) -> Topic:
-    if before is None or renew is _as_given:
+def _renew_topic(topic: Topic, before: bytes | None, renew: Renew) -> Topic:
+    if before is None or renew is _use_new:
         return topic
     try:
         return replace(renew(parse_topic(topic.path, before.decode()), topic), path=topic.path)
@@ -534,7 +538,7 @@ def _renewed(topic: Topic, before: bytes | None, renew: Renew) -> Topic:
         raise Damaged(f"{topic.path} is not UTF-8 text and is not overwritten", path=Path(topic.path)) from error
 
 
-def _rendered(topic: Topic, before: bytes | None) -> str:
+def _render_topic(topic: Topic, before: bytes | None) -> str:
     try:
         return render_topic(topic, before.decode() if before is not None else None)
     except UnicodeDecodeError as error:

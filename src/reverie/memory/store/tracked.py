@@ -64,7 +64,7 @@ def list_tracked(folder: MemoryFolder) -> dict[str, Seen]:
     return found
 
 
-def seen_of(found: os.stat_result) -> Seen:
+def seen_from_stat(found: os.stat_result) -> Seen:
     """What is compared of a file."""
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
 

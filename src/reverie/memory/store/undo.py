@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reverie.memory.store.writer import merged_bytes
+from reverie.memory.store.writer import merge_bytes
 from reverie.values import value
 
 
@@ -36,7 +36,7 @@ def revert(
         elif old is None or new is None or present is None:
             conflicts.append(path)
         else:
-            merged = merged_bytes(path, new, present, old)
+            merged = merge_bytes(path, new, present, old)
             if merged is None:
                 conflicts.append(path)
             else:

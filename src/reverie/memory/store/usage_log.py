@@ -100,12 +100,12 @@ class UseCounts:
         rows = rows[: rows.rfind(b"\n") + 1]
         # Few memories are recalled often: each name is decoded once, not once per row.
         for path, count in Counter(re.findall(_PATH, rows)).items():
-            self._counts[_decoded(path)] += count
+            self._counts[_decode_path(path)] += count
         self._looks = found.st_ino, size + len(rows)
         return self._counts
 
 
-def _decoded(path: bytes) -> str:
+def _decode_path(path: bytes) -> str:
     found: str = json.loads(path)
     return found
 
@@ -123,7 +123,7 @@ def remove_uses(folder: MemoryFolder, paths: Iterable[str]) -> None:
     append_uses(folder, kept)
 
 
-def told_query(query: str) -> str:
+def redact_query(query: str) -> str:
     """A request as the log may keep it: one line, and no secret."""
     from reverie.files.secret_scan import redact
 

@@ -17,7 +17,7 @@ from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.atomic_rename import write_exchanged, write_renamed
 from reverie.memory.store.history import History, blob_id
 from reverie.memory.store.stat_cache import UNSEEN, Entries
-from reverie.memory.store.tracked import Seen, list_tracked, place_of, read_tracked, seen_of
+from reverie.memory.store.tracked import Seen, list_tracked, place_of, read_tracked, seen_from_stat
 from reverie.values import value
 
 DRAFT_PREFIX = ".reverie-"
@@ -156,7 +156,7 @@ class TopicFiles:
                 continue
             if not write_renamed(draft, target):
                 write_exchanged(draft, target)
-            looks = self._last[path] = seen_of(target.lstat())
+            looks = self._last[path] = seen_from_stat(target.lstat())
             self._suspect.add(path)
             now[path] = (looks, blob_id(content))
         return now
@@ -193,11 +193,11 @@ class TopicFiles:
         except OSError:
             return None
         with os.fdopen(handle, "rb") as file:
-            looks = seen_of(os.fstat(handle))
+            looks = seen_from_stat(os.fstat(handle))
             return looks, file.read()
 
 
-def known_content_ids(listed: Mapping[str, Seen], history: History) -> dict[str, bytes | None]:
+def find_known_content_ids(listed: Mapping[str, Seen], history: History) -> dict[str, bytes | None]:
     """The content id of each listed file where the stat cache knows it; needs no lock, reads no other file."""
     entries, written_ns = history.read_entries()
     doubtful_from = written_ns - _CLOCK_STEP_NS

@@ -122,7 +122,7 @@ class Writer:
                 self.history.make()
             self.history.load()
             self.recover()
-            yield tuple(self.commit_found(disk_now, attribute=attribute))
+            yield tuple(self.commit_external_edits(disk_now, attribute=attribute))
 
     def commit(self, files: Files, change: Change) -> str | None:
         """Make one change; None when it changes nothing (or without history). Only inside `writing`.
@@ -166,20 +166,20 @@ class Writer:
             write_atomic(self.folder.directory / path, content, durable=False)
             self.held[path] = WithheldFile(blob_id(content), held.findings)
 
-    def committed(self, path: str) -> bytes | None:
+    def find_committed_id(self, path: str) -> bytes | None:
         """The content id that the last commit holds for a path."""
         entry = self.history.entries.get(path)
         return entry.oid if entry is not None else None
 
     def _read_committed(self, path: str) -> bytes | None:
-        oid = self.committed(path)
+        oid = self.find_committed_id(path)
         return read_blob(self.history.git, oid) if oid is not None and self.history.is_on else None
 
     def _differing(self, files: Files) -> Files:
         """Those that are not already so in the last commit."""
-        return {path: content for path, content in files.items() if self.committed(path) != _id(content)}
+        return {path: content for path, content in files.items() if self.find_committed_id(path) != _id(content)}
 
-    def commit_found(self, disk_now_ns: int, *, attribute: Attribute | None = None) -> Iterator[str]:
+    def commit_external_edits(self, disk_now_ns: int, *, attribute: Attribute | None = None) -> Iterator[str]:
         """Commit what others did to the files since the last commit. Only inside `writing`."""
         edits = self.tree.look(disk_now_ns)
         is_moved = self.history.is_moved and self.history.head is not None
@@ -247,7 +247,9 @@ class Writer:
         `is_nested` says that it ends another change, whose drafts may hold somebody's edit.
         """
         history = self.history
-        expected = {path: held.oid if (held := self.held.get(path)) else self.committed(path) for path in to_write}
+        expected = {
+            path: held.oid if (held := self.held.get(path)) else self.find_committed_id(path) for path in to_write
+        }
         commit = history.write_commit({**found, **to_write}, change, self._now())
         try:
             flush((*history.folders, *self.tree.write_drafts(to_write)))
@@ -287,16 +289,16 @@ class Writer:
             elif each.written is None:
                 files[each.path] = each.found
             else:
-                path, content = self._merged(each.path, each.expected, each.written, each.found)
+                path, content = self._merge_or_copy(each.path, each.expected, each.written, each.found)
                 files[path] = content
         self._commit(files, AT_ONCE, is_nested=True)
         for each in found:
             self.tree.draft(each.path).unlink(missing_ok=True)
         self.history.remove_pending()
 
-    def _merged(self, path: str, base: bytes | None, mine: bytes, theirs: bytes) -> tuple[str, bytes]:
+    def _merge_or_copy(self, path: str, base: bytes | None, mine: bytes, theirs: bytes) -> tuple[str, bytes]:
         before = read_blob(self.history.git, base) if base is not None and self.history.is_on else b""
-        text = merged_bytes(path, before, mine, theirs)
+        text = merge_bytes(path, before, mine, theirs)
         return (path, text) if text is not None else (conflict_path(path, theirs), theirs)
 
     def recover(self) -> None:
@@ -338,12 +340,12 @@ class Writer:
         """Merge what a killed writer wanted with what somebody wrote into the same files since, which stays."""
         if not contested:
             return
-        list(self.commit_found(0))
+        list(self.commit_external_edits(0))
         files: dict[str, bytes | None] = {}
         for path, wanted in contested.items():
             there = None if path in self.held else self.tree.read(path)
             before = read_blob(self.history.git, old[path]) if path in old else b""
-            merged = merged_bytes(path, before, wanted, there) if there is not None else None
+            merged = merge_bytes(path, before, wanted, there) if there is not None else None
             files[conflict_path(path, wanted) if merged is None else path] = wanted if merged is None else merged
         self._commit(files, AT_ONCE)
 
@@ -357,7 +359,7 @@ def conflict_path(path: str, content: bytes) -> str:
     return f"{CONFLICTS}/{path.replace('/', '__')}.{blob_id(content).hex()[:8]}{CONFLICT_SUFFIX}"
 
 
-def merged_bytes(path: str, base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
+def merge_bytes(path: str, base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
     """The three-way merge of one topic's contents, or None when they overlap or are not text."""
     from reverie.files.merge import MergedText
     from reverie.memory.topics.merge import merge_topics

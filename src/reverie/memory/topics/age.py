@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from reverie.memory.topics.anchors import AnchorCheck, AnchorState, named
+from reverie.memory.topics.anchors import AnchorCheck, AnchorState, describe_anchor
 from reverie.memory.topics.value import MemoryType, Topic, Trust
 from reverie.settings.memory import AgeSettings
 
@@ -95,8 +95,8 @@ def age_warning(
 
 def _remarks(topic: Topic, checks: Sequence[AnchorCheck]) -> list[str]:
     remarks = [_WHOSE_WORD[topic.trust]] if topic.trust in _WHOSE_WORD else []
-    broken = [named(check.anchor) for check in checks if check.state is AnchorState.broken]
-    changed = [named(check.anchor) for check in checks if check.state is AnchorState.changed]
+    broken = [describe_anchor(check.anchor) for check in checks if check.state is AnchorState.broken]
+    changed = [describe_anchor(check.anchor) for check in checks if check.state is AnchorState.changed]
     if broken:
         remarks.append(f"No longer there: {', '.join(broken)}. What the memory says about it is probably outdated.")
     if changed:

@@ -81,7 +81,7 @@ Ask: TypeAlias = Callable[[str], bool]
 """A question to the repository: is there such a commit, is there such a word?"""
 
 
-def named(anchor: Anchor) -> str:
+def describe_anchor(anchor: Anchor) -> str:
     """An anchor in a sentence."""
     match anchor:
         case FileAnchor(path):
@@ -105,7 +105,7 @@ def read_anchor_state(
             if path is None:
                 return _answer(has_word, name)
             content = _read_content(root, path)
-            return _found(content is not None and _has_word(content, name))
+            return _to_state(content is not None and _has_word(content, name))
         case CommitAnchor(commit):
             return _answer(has_commit, commit)
         case UrlAnchor():
@@ -114,7 +114,7 @@ def read_anchor_state(
 
 def read_anchors(text: str, root: Path, *, has_commit: Ask | None = None) -> tuple[Anchor, ...]:
     """The anchors that a text names and the project has: files with their hashes, symbols in them, commits, URLs."""
-    files = list(dict.fromkeys(_paths_named(text)))
+    files = list(dict.fromkeys(_find_paths(text)))
     contents = {path: content for path in files if (content := _read_content(root, path)) is not None}
     anchors: list[Anchor] = [
         FileAnchor(path, _sha256(contents[path]) if path in contents else None)
@@ -140,7 +140,7 @@ _SYMBOL = r"`(?:[A-Za-z_]\w*(?:\.|::))*([A-Za-z_]\w{2,})(?:\(\))?`"
 _COMMIT = r"(?<![\w-])(?=[0-9a-f]*\d)([0-9a-f]{7,40})(?![\w-])"
 
 
-def _paths_named(text: str) -> Iterator[str]:
+def _find_paths(text: str) -> Iterator[str]:
     for match in re.finditer(_PATH, re.sub(_URL, " ", text)):
         yield match[1].removeprefix("./").rstrip("/")
 
@@ -183,8 +183,8 @@ def _has_word(content: bytes, word: str) -> bool:
 
 
 def _answer(ask: Ask | None, subject: str) -> AnchorState:
-    return AnchorState.unchecked if ask is None else _found(ask(subject))
+    return AnchorState.unchecked if ask is None else _to_state(ask(subject))
 
 
-def _found(is_there: bool) -> AnchorState:
+def _to_state(is_there: bool) -> AnchorState:
     return AnchorState.fresh if is_there else AnchorState.broken

@@ -17,7 +17,7 @@ from reverie.memory.topics.anchors import (
     FileAnchor,
     SymbolAnchor,
     UrlAnchor,
-    named,
+    describe_anchor,
     read_anchors,
 )
 from reverie.memory.topics.polarity import keep_as_said
@@ -37,7 +37,7 @@ def sources_of(given: Given) -> tuple[Source, ...]:
     return (given,) if isinstance(given, Source) else tuple(given)
 
 
-def drafted(
+def draft_topic(
     name: str, description: str, kind: str | MemoryType | None, body: str, *, trust: str | Trust, source: Given = None
 ) -> Topic:
     """The topic that a caller describes.
@@ -62,7 +62,7 @@ def drafted(
     )
 
 
-def completed(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | None = None) -> Topic:
+def complete_topic(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | None = None) -> Topic:
     """The topic with what its text allows to derive: the day, the situations, the anchors. What is said stays."""
     text = f"{topic.name}\n{topic.description}\n{topic.body}"
     if root is None:
@@ -80,7 +80,7 @@ def completed(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | 
     )
 
 
-def completed_file(topic: Topic, old: Topic | None, source: Source, *, is_judged: bool) -> Topic:
+def complete_agent_topic(topic: Topic, old: Topic | None, source: Source, *, is_judged: bool) -> Topic:
     """A topic that an agent wrote as a file, with what it must say besides: its source, and whose word it is.
 
     Words of the user are such only where the agent left them as they were, or where `is_judged` says that somebody has
@@ -106,7 +106,7 @@ def completed_file(topic: Topic, old: Topic | None, source: Source, *, is_judged
     return topic if old is not None else held
 
 
-def anchor_named(said: str) -> Anchor:
+def parse_anchor(said: str) -> Anchor:
     """The anchor that a person types: a path, `path#symbol`, a commit or a URL, read as front matter reads it."""
     found = parse_topic("anchor.md", f"---\nanchors: [{json.dumps(said)}]\n---\n").anchors
     if not found:
@@ -122,7 +122,7 @@ def _with_hash(anchor: Anchor, root: Path) -> Anchor:
     return next((each for each in found if isinstance(each, FileAnchor) and each.path == anchor.path), anchor)
 
 
-def renewed(old: Topic, given: Topic, complete: Callable[[Topic], Topic]) -> Topic:
+def update_topic(old: Topic, given: Topic, complete: Callable[[Topic], Topic]) -> Topic:
     """An existing topic brought up to date: what only the old one has stays.
 
     `given` is the new one before `complete` derives anything: what a person put into the old one is not lost to that.
@@ -153,8 +153,8 @@ def _when_by_hand(topic: Topic) -> When | None:
 def _anchors_by_hand(old: Topic, new: Topic) -> list[Anchor]:
     """The anchors of a topic that its own text does not name and the new one does not have."""
     text = f"{old.name}\n{old.description}\n{old.body}"
-    known = {named(anchor) for anchor in new.anchors}
-    return [anchor for anchor in old.anchors if _target(anchor) not in text and named(anchor) not in known]
+    known = {describe_anchor(anchor) for anchor in new.anchors}
+    return [anchor for anchor in old.anchors if _target(anchor) not in text and describe_anchor(anchor) not in known]
 
 
 def _target(anchor: Anchor) -> str:

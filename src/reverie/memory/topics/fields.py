@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from reverie.memory.topics.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
-from reverie.memory.topics.frontmatter import Scalar, Table, Value, plain_text, quoted
+from reverie.memory.topics.frontmatter import Scalar, Table, Value, plain_text, quote_string
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.value import MemoryType, Source, Trust
 from reverie.values import value
@@ -42,7 +42,7 @@ def _text(value: Value) -> str:
 
 
 def _write_text(value: str) -> str | None:
-    return quoted(value) if value else None
+    return quote_string(value) if value else None
 
 
 def _word(value: Value) -> str:
@@ -114,7 +114,7 @@ def _texts(value: Value) -> tuple[str, ...]:
 
 
 def _write_texts(values: tuple[str, ...]) -> str | None:
-    return "[" + ", ".join(quoted(value) for value in values) + "]" if values else None
+    return "[" + ", ".join(quote_string(value) for value in values) + "]" if values else None
 
 
 def _only(table: Table, *keys: str) -> dict[str, Value]:
@@ -224,7 +224,9 @@ def _write_sources(values: tuple[Source, ...]) -> str | None:
 
 
 def _write_items(items: list[dict[str, str | None]]) -> str | None:
-    rows = [", ".join(f"{key}: {quoted(text)}" for key, text in item.items() if text is not None) for item in items]
+    rows = [
+        ", ".join(f"{key}: {quote_string(text)}" for key, text in item.items() if text is not None) for item in items
+    ]
     return "".join(f"\n  - {{{row}}}" for row in rows) if rows else None
 
 

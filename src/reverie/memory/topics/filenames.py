@@ -41,7 +41,7 @@ def file_name(topic_type: str | None, name: str, taken: Container[str] = ()) -> 
 
 
 def _stem(name: str) -> str:
-    kept = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else "_" for c in _unaccented(name))
+    kept = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else "_" for c in _strip_accents(name))
     words = [word for word in kept.split("_") if any(c.isalnum() for c in word)]
     return unicodedata.normalize("NFC", "_".join(words)) or f"topic_{_short_hash(name)}"
 
@@ -52,7 +52,7 @@ def _short_hash(name: str) -> str:
     return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
 
 
-def _unaccented(name: str) -> str:
+def _strip_accents(name: str) -> str:
     """Lower case, compatibility forms resolved, Latin letters without accents; other scripts keep their marks."""
     result: list[str] = []
     for char in unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name).lower()):

@@ -133,7 +133,7 @@ def split(path: str, text: str) -> FrontMatter | None:
         rows.append(match[0])
     else:
         if len(rows) > 1 and _LOOKS_LIKE_KEY.match(rows[1]):
-            _damaged(path, "the front matter that begins here never ends: add a line with ---", 1)
+            _raise_damaged(path, "the front matter that begins here never ends: add a line with ---", 1)
         return None
     lines = tuple(rows[1:])
     read = _read_block(path, lines)
@@ -143,7 +143,7 @@ def split(path: str, text: str) -> FrontMatter | None:
     return FrontMatter(bom, rows[0], lines, match[0], text[match.end() :], entries, is_block, repaired)
 
 
-def quoted(text: str) -> str:
+def quote_string(text: str) -> str:
     """A string in double quotes that YAML and JSON readers take for the same text, on one line."""
     return _unsafe_in_yaml().sub(_escape, json.dumps(text, ensure_ascii=False))
 
@@ -153,9 +153,9 @@ def canonical(value: Value) -> str:
     if isinstance(value, Scalar):
         if value.plain:
             return value.text or "null"
-        return quoted(value.text)
+        return quote_string(value.text)
     if isinstance(value, Table):
-        return "{" + ", ".join(f"{quoted(key)}: {canonical(item)}" for key, item in value.pairs) + "}"
+        return "{" + ", ".join(f"{quote_string(key)}: {canonical(item)}" for key, item in value.pairs) + "}"
     return "[" + ", ".join(canonical(item) for item in value) + "]"
 
 
@@ -193,9 +193,9 @@ def _read_block(path: str, lines: tuple[str, ...]) -> tuple[tuple[FrontMatterKey
             return None
         entries = _entries(node, lines, 0, len(lines))
     except RecursionError:
-        _damaged(path, "the front matter is nested too deeply or refers to itself", 1)
+        _raise_damaged(path, "the front matter is nested too deeply or refers to itself", 1)
     except OverflowError:
-        _damaged(path, f"the front matter unfolds into more than {MAX_NODES} values", 1)
+        _raise_damaged(path, f"the front matter unfolds into more than {MAX_NODES} values", 1)
     is_block = not node.flow_style and len({entry.first for entry in entries}) == len(entries)
     return entries, is_block, repaired
 
@@ -235,7 +235,7 @@ def _forgive(line: str) -> str:
     match = _PLAIN_LINE.match(line.rstrip("\r\n"))
     if match is None or not _STUMBLES.search(match["value"]):
         return line
-    return match["head"] + quoted(match["value"]) + end
+    return match["head"] + quote_string(match["value"]) + end
 
 
 def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: int) -> tuple[FrontMatterKey, ...]:
@@ -314,13 +314,13 @@ class _Reader:
 def _not_yaml(path: str, error: yaml.YAMLError) -> NoReturn:
     mark = getattr(error, "context_mark", None) or getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
-    _damaged(
+    _raise_damaged(
         path,
         f"the front matter is not YAML ({problem}): correct it by hand, for instance by quoting the value",
         2 + mark.line if mark is not None else None,
     )
 
 
-def _damaged(path: str, problem: str, line: int | None) -> NoReturn:
+def _raise_damaged(path: str, problem: str, line: int | None) -> NoReturn:
     place = path if line is None else f"{path}, line {line}"
     raise Damaged(f"{place}: {problem}", path=Path(path), line=line)

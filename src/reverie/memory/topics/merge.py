@@ -40,7 +40,7 @@ def merge_topics(path: str, base: str, mine: str, theirs: str) -> MergedText | T
         topics = [parse_topic(path, text) for text in (base, mine, theirs)]
     except Damaged:
         return by_line if isinstance(by_line, MergedText) else TopicConflict(("body",), by_line.text())
-    fields, conflicts = _merged_fields(*topics)
+    fields, conflicts = _merge_fields(*topics)
     if conflicts:
         shown = by_line if isinstance(by_line, Conflicted) else merge("", mine, theirs)
         return TopicConflict(conflicts, shown.text() if isinstance(shown, Conflicted) else shown.text)
@@ -51,7 +51,7 @@ def merge_topics(path: str, base: str, mine: str, theirs: str) -> MergedText | T
     return MergedText(render_topic(merged, mine))
 
 
-def _merged_fields(base: Topic, mine: Topic, theirs: Topic) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _merge_fields(base: Topic, mine: Topic, theirs: Topic) -> tuple[dict[str, Any], tuple[str, ...]]:
     fields: dict[str, Any] = {}
     conflicts: list[str] = []
     for key in [field.key for field in FIELDS]:
@@ -81,7 +81,7 @@ def _chosen(key: str, base: Any, mine: Any, theirs: Any) -> tuple[Any] | None:
     if mine == base:
         return (theirs,)
     if key in _LISTS:
-        return (_merged_list(base, mine, theirs),)
+        return (_merge_list(base, mine, theirs),)
     if key in _LATEST and mine is not None and theirs is not None:
         return (max(mine, theirs, key=_moment),)
     return None
@@ -92,7 +92,7 @@ def _moment(day: date | datetime) -> datetime:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _merged_list(base: Sequence[object], mine: Sequence[object], theirs: Sequence[object]) -> tuple[object, ...]:
+def _merge_list(base: Sequence[object], mine: Sequence[object], theirs: Sequence[object]) -> tuple[object, ...]:
     kept = [item for item in base if item in mine and item in theirs]
     added = {item for item in (*mine, *theirs) if item not in base}
     return (*kept, *sorted(added, key=repr))

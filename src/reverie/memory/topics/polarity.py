@@ -85,27 +85,27 @@ def find_mismatch(source: str, stored: str, *, is_title: bool = False) -> Polari
     A title may leave things out, but what it mentions must not be inverted, and nothing may be added. Sentences of the
     source that the stored text does not touch may be missing, unless they limit the one before.
     """
-    if _folded(source).strip(" .!。！") == _folded(stored).strip(" .!。！"):
+    if _fold_text(source).strip(" .!。！") == _fold_text(stored).strip(" .!。！"):
         return None
     source, stored = source[:_COMPARED_CHARS], stored[:_COMPARED_CHARS]
-    said, kept = _read(source), _read(_without_resolved_dates(source, stored))
+    said, kept = _read(source), _read(_strip_resolved_dates(source, stored))
     if not said.is_understood and not is_title:
         # Negation in this script is not known: only the words themselves are sure to mean the same.
-        return None if _folded(source) in _folded(stored) else PolarityMismatch(MismatchKind.negation, (source,))
-    touched = said if is_title else _touched(said, kept)
-    checks = [_inverted(said, kept), *_added(said, kept, is_title=is_title)]
-    checks += [_unlimited(said, kept)] if is_title else _missing(touched, kept)
-    return next((found for found in checks if found), None) or _reworded(touched, kept, is_title=is_title)
+        return None if _fold_text(source) in _fold_text(stored) else PolarityMismatch(MismatchKind.negation, (source,))
+    touched = said if is_title else _select_related_sentences(said, kept)
+    checks = [_find_inversion(said, kept), *_find_additions(said, kept, is_title=is_title)]
+    checks += [_find_dropped_condition(said, kept)] if is_title else _missing(touched, kept)
+    return next((found for found in checks if found), None) or _find_rewording(touched, kept, is_title=is_title)
 
 
 def is_substituted(source: str, stored: str) -> bool:
     """Whether a text of nearly the same words has others in the place of some, or an order that says otherwise."""
-    said, kept = _compared(source), _compared(stored)
-    is_new = any(not _found(word, _places(source)) for word in kept)
-    is_left_out = any(not _found(word, _places(stored)) for word in said)
+    said, kept = _extract_words(source), _extract_words(stored)
+    is_new = any(not _is_found(word, _places(source)) for word in kept)
+    is_left_out = any(not _is_found(word, _places(stored)) for word in said)
     if is_new or is_left_out:
         return is_new and is_left_out
-    return bool(_compiled(COMPARING).search(_folded(source))) and not _is_selection(kept, _places(source))
+    return bool(_compile(COMPARING).search(_fold_text(source))) and not _is_selection(kept, _places(source))
 
 
 def keep_as_said(topic: Topic) -> Topic:
@@ -123,7 +123,7 @@ def keep_as_said(topic: Topic) -> Topic:
     if any(differs):
         sentence = _nearest(source, f"{topic.name}\n{topic.description}")
         is_reworded = all(each is None or each.kind is MismatchKind.wording for each in differs)
-        added = _added_paragraphs(source, topic.body) if is_reworded else ()
+        added = _find_added_paragraphs(source, topic.body) if is_reworded else ()
         keeps_name = is_reworded and not find_mismatch(source, topic.name, is_title=True)
         name = topic.name if keeps_name else make_title(sentence)
         body = "\n\n".join((source, *added))
@@ -140,7 +140,9 @@ def find_distortion(topic: Topic, old: Topic | None = None) -> PolarityMismatch 
     """
     quotes = [quote for each in topic.sources if (quote := (each.quote or "").strip()) and not is_confirmation(quote)]
     before = [] if old is None else [each for each in (old.description, *_paragraphs(old.body)) if each.strip()]
-    fresh = [each for each in _paragraphs(topic.body) if not any(_folded(kept) in _folded(each) for kept in before)]
+    fresh = [
+        each for each in _paragraphs(topic.body) if not any(_fold_text(kept) in _fold_text(each) for kept in before)
+    ]
     told = [] if topic.description in before else [topic.description]
     found: PolarityMismatch | None = None
     for source in dict.fromkeys(("\n".join(quotes), *quotes)) if quotes else ():
@@ -156,7 +158,7 @@ def find_distortion(topic: Topic, old: Topic | None = None) -> PolarityMismatch 
 
 def is_confirmation(text: str) -> bool:
     """Whether a text only approves of what was before it: `yes`, `perfect, exactly like that`."""
-    return bool(_compiled(rf"(?:{CONFIRMATION}(?!\w)|[\s,.!，。！、;:])+").fullmatch(_folded(text)))
+    return bool(_compile(rf"(?:{CONFIRMATION}(?!\w)|[\s,.!，。！、;:])+").fullmatch(_fold_text(text)))
 
 
 def make_title(sentence: str, limit: int = TITLE_CHARS) -> str:
@@ -165,7 +167,7 @@ def make_title(sentence: str, limit: int = TITLE_CHARS) -> str:
     text = text[:1].upper() + text[1:]
     if len(text) <= limit:
         return text
-    last = max((found.end() for found in _negations(_masked(text))), default=0)
+    last = max((found.end() for found in _negations(_mask_identifiers(text))), default=0)
     if last <= limit - 2:
         return _cut(text, limit - 1) + "…"
     tail = text[max(last - limit // 3, 0) :]
@@ -202,17 +204,17 @@ class _Marks:
 
 @lru_cache(maxsize=512)
 def _read(text: str) -> _Marks:
-    masked = _masked(text)
+    masked = _mask_identifiers(text)
     negations = tuple(found[0] for found in _negations(masked))
     letters = [char for char in text if char.isalpha()]
-    unknown = sum(bool(_compiled(UNKNOWN_SCRIPT).match(char)) for char in letters)
+    unknown = sum(bool(_compile(UNKNOWN_SCRIPT).match(char)) for char in letters)
     return _Marks(
         len(negations),
         negations,
-        frozenset(name for name, words in CONDITIONS.items() if _compiled(words).search(masked)),
+        frozenset(name for name, words in CONDITIONS.items() if _compile(words).search(masked)),
         _numbers(text),
         _names(text),
-        _folded(text),
+        _fold_text(text),
         _sides(masked),
         unknown <= _SCRIPT_SHARE * len(letters),
         text,
@@ -220,35 +222,35 @@ def _read(text: str) -> _Marks:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """Compiled when first needed: the tables are large, and most commands never compare anything."""
     return re.compile(pattern, re.VERBOSE) if "\n" in pattern else re.compile(pattern)
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     flat = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'").casefold()
     return " ".join(flat.split())
 
 
-def _masked(text: str) -> str:
+def _mask_identifiers(text: str) -> str:
     """The text folded, identifiers made single words (`--no-verify` negates nothing), without a `no` that answers."""
-    plain = _compiled(IDENTIFIER).sub(lambda found: re.sub(r"\W+", "_", f"_{found[0]}_"), text)
+    plain = _compile(IDENTIFIER).sub(lambda found: re.sub(r"\W+", "_", f"_{found[0]}_"), text)
     pieces = []
-    for sentence in _compiled(SENTENCE).split(plain):
-        flat = _folded(sentence).strip(" \"'*>-")
-        flat = _compiled(rf"\A(?:{ANSWER})(?:\s*[,.!;:，。！、]+|\s+[—–-]+\s|\s*[—–]|\Z)\s*").sub("", flat)
-        pieces.append(_compiled(rf"\A{LASTING_LEAD}").sub("", flat))
+    for sentence in _compile(SENTENCE).split(plain):
+        flat = _fold_text(sentence).strip(" \"'*>-")
+        flat = _compile(rf"\A(?:{ANSWER})(?:\s*[,.!;:，。！、]+|\s+[—–-]+\s|\s*[—–]|\Z)\s*").sub("", flat)
+        pieces.append(_compile(rf"\A{LASTING_LEAD}").sub("", flat))
     return "\n".join(pieces)
 
 
 def _negations(masked: str) -> Iterator[re.Match[str]]:
-    return _compiled(NEGATIONS).finditer(masked)
+    return _compile(NEGATIONS).finditer(masked)
 
 
 def _numbers(text: str) -> tuple[str, ...]:
-    flat = _folded(text)
-    found = [(each.start(), each[0].strip("+").replace(",", "")) for each in _compiled(NUMBER).finditer(flat)]
-    found += [(each.start(), _han_number(each[0])) for each in _compiled(HAN_NUMBER).finditer(flat)]
+    flat = _fold_text(text)
+    found = [(each.start(), each[0].strip("+").replace(",", "")) for each in _compile(NUMBER).finditer(flat)]
+    found += [(each.start(), _han_number(each[0])) for each in _compile(HAN_NUMBER).finditer(flat)]
     words = re.finditer(r"[^\W\d_]+", flat)
     found += [(each.start(), NUMBER_WORDS[each[0]]) for each in words if each[0] in NUMBER_WORDS]
     return tuple(dict.fromkeys(number for _, number in sorted(found)))
@@ -260,28 +262,28 @@ def _han_number(text: str) -> str:
 
 def _names(text: str) -> tuple[str, ...]:
     """Identifiers, and what is written with a capital letter within a sentence or like a person at its beginning."""
-    found = [(each.start(), each[0]) for each in _compiled(IDENTIFIER).finditer(text)]
-    found += [(each.start(), each[0]) for each in _compiled(PERSON).finditer(text)]
+    found = [(each.start(), each[0]) for each in _compile(IDENTIFIER).finditer(text)]
+    found += [(each.start(), each[0]) for each in _compile(PERSON).finditer(text)]
     at = 0
-    for sentence in _compiled(SENTENCE).split(text):
+    for sentence in _compile(SENTENCE).split(text):
         at = text.index(sentence, at)
         opening = re.match(r"[\W_]*", sentence)
         start = opening.end() if opening else 0
-        for each in _compiled(NAME).finditer(sentence):
+        for each in _compile(NAME).finditer(sentence):
             is_first = each.start() <= start or bool(
                 re.search(r"[:：\"“]\W*\Z", sentence[max(0, each.start() - 4) : each.start()])
             )
-            if _folded(each[0]) in NO_NAMES or (is_first and not _compiled(VERB_NEXT).match(sentence, each.end())):
+            if _fold_text(each[0]) in NO_NAMES or (is_first and not _compile(VERB_NEXT).match(sentence, each.end())):
                 continue
             found.append((at + each.start(), each[0]))
-    names = (_folded(name).strip("`").removesuffix("'s") for _, name in sorted(found))
+    names = (_fold_text(name).strip("`").removesuffix("'s") for _, name in sorted(found))
     return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _sides(masked: str) -> dict[str, frozenset[_Side]]:
     sides: dict[str, set[_Side]] = {}
-    for clause in _compiled(CLAUSE_END).split(masked):
-        limits = frozenset(name for name in _LIMITING if _compiled(CONDITIONS[name]).search(clause))
+    for clause in _compile(CLAUSE_END).split(masked):
+        limits = frozenset(name for name in _LIMITING if _compile(CONDITIONS[name]).search(clause))
         side = sum(1 for _ in _negations(clause)), limits
         for word in _words(clause):
             sides.setdefault(word, set()).add(side)
@@ -290,22 +292,22 @@ def _sides(masked: str) -> dict[str, frozenset[_Side]]:
 
 def _words(text: str) -> set[str]:
     """The words that carry meaning, cut to their stems: five letters, or pairs of characters without spaces."""
-    plain = _compiled(NEGATIONS).sub(" ", text)
-    spelled = _compiled(rf"(?:(?!{CJK})[^\W\d_]){{2,}}").findall(plain)
+    plain = _compile(NEGATIONS).sub(" ", text)
+    spelled = _compile(rf"(?:(?!{CJK})[^\W\d_]){{2,}}").findall(plain)
     words = {word[:5] for word in spelled if word not in STOPWORDS}
-    for run in _compiled(rf"{CJK}+").findall(plain):
+    for run in _compile(rf"{CJK}+").findall(plain):
         words |= {run[start : start + 2] for start in range(len(run) - 1)}
     return words
 
 
-def _without_resolved_dates(source: str, stored: str) -> str:
+def _strip_resolved_dates(source: str, stored: str) -> str:
     """Without the calendar days that stand in brackets beside the words they were resolved from."""
-    return _compiled(RESOLVED).sub(lambda found: found[0] if found[0].strip() in source else "", stored)
+    return _compile(RESOLVED).sub(lambda found: found[0] if found[0].strip() in source else "", stored)
 
 
-def _touched(said: _Marks, kept: _Marks) -> _Marks:
+def _select_related_sentences(said: _Marks, kept: _Marks) -> _Marks:
     """The sentences of a source that a stored text speaks of, with those behind them that limit what they say."""
-    sentences = [each for each in _compiled(SENTENCE).split(said.text) if each.strip()]
+    sentences = [each for each in _compile(SENTENCE).split(said.text) if each.strip()]
     if len(sentences) <= 1:
         return said
     words = set(kept.sides)
@@ -316,13 +318,13 @@ def _touched(said: _Marks, kept: _Marks) -> _Marks:
     chosen: list[str] = []
     previous = False
     for sentence, share in zip(sentences, shares, strict=True):
-        limits = previous and bool(_compiled(LIMITS).match(_folded(sentence)))
+        limits = previous and bool(_compile(LIMITS).match(_fold_text(sentence)))
         previous = limits or share >= min(best, 0.5)
         chosen += [sentence] if previous else []
     return _read("\n".join(chosen))
 
 
-def _inverted(said: _Marks, kept: _Marks) -> PolarityMismatch | None:
+def _find_inversion(said: _Marks, kept: _Marks) -> PolarityMismatch | None:
     """Whether a word stands in a negated clause on one side and never in such a one on the other."""
     wrong = [word for word, sides in kept.sides.items() if word in said.sides and not sides & said.sides[word]]
     if not wrong:
@@ -335,7 +337,7 @@ def _counts(sides: frozenset[_Side]) -> set[int]:
     return {count for count, _ in sides}
 
 
-def _added(said: _Marks, kept: _Marks, *, is_title: bool) -> Iterator[PolarityMismatch | None]:
+def _find_additions(said: _Marks, kept: _Marks, *, is_title: bool) -> Iterator[PolarityMismatch | None]:
     is_more = _most_negations(kept) > said.negations
     yield PolarityMismatch(MismatchKind.negation, kept.negation_words) if is_more else None
     numbers = tuple(number for number in kept.numbers if number not in said.numbers)
@@ -349,7 +351,7 @@ def _added(said: _Marks, kept: _Marks, *, is_title: bool) -> Iterator[PolarityMi
 
 
 def _most_negations(kept: _Marks) -> int:
-    return max((_read(each).negations for each in _compiled(SENTENCE).split(kept.text)), default=0)
+    return max((_read(each).negations for each in _compile(SENTENCE).split(kept.text)), default=0)
 
 
 def _missing(said: _Marks, kept: _Marks) -> Iterator[PolarityMismatch | None]:
@@ -368,24 +370,26 @@ def _missing(said: _Marks, kept: _Marks) -> Iterator[PolarityMismatch | None]:
         yield PolarityMismatch(kind, tuple(shared)) if shared != [each for each in mine if each in theirs] else None
 
 
-def _unlimited(said: _Marks, kept: _Marks) -> PolarityMismatch | None:
+def _find_dropped_condition(said: _Marks, kept: _Marks) -> PolarityMismatch | None:
     """Whether a title that is a statement of its own leaves out on what condition it holds."""
-    told = _compared(kept.text)
+    told = _extract_words(kept.text)
     if len(told) < _STATEMENT_WORDS or not _is_selection(told, _places(said.text)):
         return None
-    missing = tuple(sorted(_touched(said, kept).conditions - kept.conditions))
+    missing = tuple(sorted(_select_related_sentences(said, kept).conditions - kept.conditions))
     return PolarityMismatch(MismatchKind.condition, missing) if missing else None
 
 
-def _reworded(said: _Marks, kept: _Marks, *, is_title: bool) -> PolarityMismatch | None:
+def _find_rewording(said: _Marks, kept: _Marks, *, is_title: bool) -> PolarityMismatch | None:
     """Whether a text adds words, changes their order, or leaves out more than what leads up to a statement."""
     places = _places(said.text)
-    is_free = is_title and not _compiled(COMPARING).search(said.flat)
-    for sentence in _compiled(SENTENCE).split(kept.text):
+    is_free = is_title and not _compile(COMPARING).search(said.flat)
+    for sentence in _compile(SENTENCE).split(kept.text):
         words = [
-            word for word in _compared(sentence) if not is_title or word not in TITLE_WORDS or _found(word, places)
+            word
+            for word in _extract_words(sentence)
+            if not is_title or word not in TITLE_WORDS or _is_found(word, places)
         ]
-        new = [word for word in words if not _found(word, places)]
+        new = [word for word in words if not _is_found(word, places)]
         if new:
             return PolarityMismatch(MismatchKind.wording, tuple(new))
         if not is_free and not _is_selection(words, places):
@@ -393,19 +397,19 @@ def _reworded(said: _Marks, kept: _Marks, *, is_title: bool) -> PolarityMismatch
     if is_title or kept.text.rstrip().endswith("…"):
         return None
     told = _places(kept.text)
-    left_out = tuple(word for word in _compared(said.text) if not _found(word, told))
+    left_out = tuple(word for word in _extract_words(said.text) if not _is_found(word, told))
     return PolarityMismatch(MismatchKind.wording, left_out) if left_out else None
 
 
 @lru_cache(maxsize=512)
-def _compared(text: str) -> tuple[str, ...]:
+def _extract_words(text: str) -> tuple[str, ...]:
     """The words of a text in order, without what leads up to a statement, follows it in courtesy, or says nothing."""
     found: list[str] = []
-    for sentence in _masked(text).split("\n"):
-        plain = _compiled(TAIL).sub("", _compiled(rf"\A(?:{LEAD})+").sub("", sentence)) or sentence
+    for sentence in _mask_identifiers(text).split("\n"):
+        plain = _compile(TAIL).sub("", _compile(rf"\A(?:{LEAD})+").sub("", sentence)) or sentence
         for pattern, spelled in SPELLINGS:
-            plain = _compiled(pattern).sub(spelled, plain)
-        found += _compiled(rf"{CJK}|\d+|(?:(?!{CJK})[^\W\d_])+|[$€£¥%]").findall(plain)
+            plain = _compile(pattern).sub(spelled, plain)
+        found += _compile(rf"{CJK}|\d+|(?:(?!{CJK})[^\W\d_])+|[$€£¥%]").findall(plain)
     return tuple(NUMBER_WORDS.get(word) or HAN_DIGITS.get(word) or word for word in found if word not in UNSAID)
 
 
@@ -413,13 +417,13 @@ def _compared(text: str) -> tuple[str, ...]:
 def _places(text: str) -> dict[str, list[int]]:
     """Where the words of a text stand in it, by each of their stems."""
     places: dict[str, list[int]] = {}
-    for place, word in enumerate(_compared(text)):
+    for place, word in enumerate(_extract_words(text)):
         for stem in _stems(word):
             places.setdefault(stem, []).append(place)
     return places
 
 
-def _found(word: str, places: dict[str, list[int]]) -> bool:
+def _is_found(word: str, places: dict[str, list[int]]) -> bool:
     return any(stem in places for stem in _stems(word))
 
 
@@ -456,27 +460,27 @@ def _find_in_body(source: str, body: str) -> PolarityMismatch | None:
     found = find_mismatch(source, whole)
     if found is None or found.kind is not MismatchKind.wording:
         return found
-    added = _added_paragraphs(source, body)
+    added = _find_added_paragraphs(source, body)
     return find_mismatch(source, _statements(source, [each for each in _paragraphs(body) if each not in added]))
 
 
-def _added_paragraphs(source: str, body: str) -> tuple[str, ...]:
+def _find_added_paragraphs(source: str, body: str) -> tuple[str, ...]:
     """The paragraphs behind the first that speak of something else than the source, such as how to apply it."""
     return tuple(each for each in _paragraphs(body)[1:] if not _is_about(source, _statements(source, [each])))
 
 
 def _is_about(source: str, text: str) -> bool:
-    words = set(_compared(text))
-    return 2 * sum(_found(word, _places(source)) for word in words) >= len(words)
+    words = set(_extract_words(text))
+    return 2 * sum(_is_found(word, _places(source)) for word in words) >= len(words)
 
 
 def _statements(source: str, paragraphs: Iterable[str]) -> str:
     """Paragraphs without what is no statement of its own: where it applies, in the very words of the source."""
-    flat = _folded(source)
+    flat = _fold_text(source)
     kept = []
     for each in paragraphs:
-        use = _folded(each.removeprefix(_HOW)) if each.startswith(_HOW) else ""
-        is_exception = _compiled(rf"{EXCEPTING}{re.escape(use)}").search(flat) if use else None
+        use = _fold_text(each.removeprefix(_HOW)) if each.startswith(_HOW) else ""
+        is_exception = _compile(rf"{EXCEPTING}{re.escape(use)}").search(flat) if use else None
         if not use or use not in flat or is_exception:
             kept.append(re.sub(r"\A\*\*[\w\s]+:\*\*\s*", "", each))
     return "\n".join(kept)
@@ -484,7 +488,7 @@ def _statements(source: str, paragraphs: Iterable[str]) -> str:
 
 def _nearest(source: str, text: str) -> str:
     """The sentences of a source that a text speaks of, as they were said."""
-    return _touched(_read(source), _read(text)).text
+    return _select_related_sentences(_read(source), _read(text)).text
 
 
 def _cut(text: str, limit: int) -> str:

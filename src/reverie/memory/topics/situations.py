@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from reverie.files.globs import matches_like_gitignore
-from reverie.memory.topics.tasks import tasks_asked, tasks_spoken_of
+from reverie.memory.topics.tasks import find_asked_tasks, tasks_spoken_of
 from reverie.values import value
 
 RULE_CHARS = 1000
@@ -53,7 +53,7 @@ def matches(when: When, situation: Situation) -> tuple[str, ...]:
         found += [f"{file} matches {pattern}"] if file is not None else []
     used = {tool.casefold() for tool in situation.tools}
     found += [f"{tool} is in use" for tool in when.tools if tool.casefold() in used]
-    asked = tasks_asked(situation.request) if when.tasks else {}
+    asked = find_asked_tasks(situation.request) if when.tasks else {}
     found += [f"the request is about {task} ({asked[task]})" for task in when.tasks if task in asked]
     found += [f"the request says {word!r}" for word in when.words if _says(situation.request, word)]
     return tuple(found)
@@ -66,7 +66,7 @@ def derive_when(name: str, description: str, body: str, topic_type: str | None) 
         return When(always=True) if _speaks(_MANNER, rule) and _speaks(_DEMAND, rule) else None
     if topic_type != "feedback":
         return None
-    files, tools = _files_named(rule), _tools_named(rule)
+    files, tools = _find_file_globs(rule), _find_tools(rule)
     tasks = tuple(tasks_spoken_of(rule))
     tasks = tasks if len(tasks) <= MAX_DERIVED_TASKS else ()
     if files or tools or tasks:
@@ -135,7 +135,7 @@ _TOOLS = (
 )
 
 
-def _files_named(rule: str) -> tuple[str, ...]:
+def _find_file_globs(rule: str) -> tuple[str, ...]:
     globs_named = re.finditer(_GLOB, rule) if "*" in rule else ()
     found = [match[0] for match in globs_named if match[0].strip("*/")]
     found += [f"*.{match[1].lower()}" for match in re.finditer(_EXTENSION, rule)]
@@ -146,7 +146,7 @@ def _files_named(rule: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _tools_named(rule: str) -> tuple[str, ...]:
+def _find_tools(rule: str) -> tuple[str, ...]:
     """Programs as words; tools of the agent, whose names are ordinary words, only in backticks or as `the … tool`."""
     found: list[str] = []
     for match in re.finditer(_TOOLS, rule):

@@ -110,19 +110,19 @@ EDGE_CHARS = 2000
 
 
 @lru_cache(maxsize=16)
-def tasks_asked(request: str) -> Mapping[str, str]:
+def find_asked_tasks(request: str) -> Mapping[str, str]:
     """The kinds of task that a request asks for, each with the word that says so. Every rule asks this anew."""
     if len(request) > 2 * EDGE_CHARS:
         request = f"{request[:EDGE_CHARS]}\n{request[-EDGE_CHARS:]}"
-    return _found(request, spoken_of=False)
+    return _find_kinds(request, spoken_of=False)
 
 
 def tasks_spoken_of(rule: str) -> dict[str, str]:
     """The kinds of task that a rule is about, each with the word that says so."""
-    return _found(rule, spoken_of=True)
+    return _find_kinds(rule, spoken_of=True)
 
 
-def _found(text: str, *, spoken_of: bool) -> dict[str, str]:
+def _find_kinds(text: str, *, spoken_of: bool) -> dict[str, str]:
     found: dict[str, tuple[int, str]] = {}
     lowered = text.lower()
     for kind in KINDS:

@@ -39,7 +39,7 @@ def render_topic(topic: Topic, previous_text: str | None = None) -> str:
     """
     if previous_text is None:
         return _fresh(topic, bom="", newline="\n")
-    edited = _edited(topic, previous_text)
+    edited = _edit_text(topic, previous_text)
     if edited is not None and parse_topic(topic.path, edited) == topic:
         return edited
     newline = "\r\n" if "\r\n" in previous_text else "\n"
@@ -60,7 +60,7 @@ def _understand(table: Table) -> tuple[dict[str, Any], tuple[tuple[str, str], ..
             pass
     metadata = found.get("metadata")
     if table.get("type") is None and isinstance(metadata, Table):
-        known |= _nested_type(metadata)
+        known |= _parse_nested_type(metadata)
         rest = metadata.without("type") if "type" in known else metadata
         found["metadata"] = rest
         if rest == Table(()) != metadata:
@@ -68,7 +68,7 @@ def _understand(table: Table) -> tuple[dict[str, Any], tuple[tuple[str, str], ..
     return known, tuple((key, canonical(value)) for key, value in found.items())
 
 
-def _nested_type(metadata: Table) -> dict[str, Any]:
+def _parse_nested_type(metadata: Table) -> dict[str, Any]:
     """Some hosts write the type inside `metadata`."""
     value = metadata.get("type")
     try:
@@ -90,11 +90,11 @@ def _block(topic: Topic) -> str:
 
 
 def _row(key: str, text: str) -> str:
-    name = key if re.fullmatch(r"[A-Za-z_][\w-]*", key, re.ASCII) else frontmatter.quoted(key)
+    name = key if re.fullmatch(r"[A-Za-z_][\w-]*", key, re.ASCII) else frontmatter.quote_string(key)
     return f"{name}:{text}" if text.startswith("\n") else f"{name}: {text}"
 
 
-def _edited(topic: Topic, previous_text: str) -> str | None:
+def _edit_text(topic: Topic, previous_text: str) -> str | None:
     """The previous text with the changed lines replaced; None when its keys have no lines of their own."""
     previous = parse_topic(topic.path, previous_text)
     if previous == topic:
@@ -108,10 +108,10 @@ def _edited(topic: Topic, previous_text: str) -> str | None:
         return bom + (topic.body + "\n").replace("\n", newline)
     if not matter.is_block:
         return None
-    return matter.join(_edited_lines(matter, previous, topic), _edited_body(matter, previous, topic))
+    return matter.join(_edit_lines(matter, previous, topic), _edit_body(matter, previous, topic))
 
 
-def _edited_body(matter: FrontMatter, previous: Topic, topic: Topic) -> str:
+def _edit_body(matter: FrontMatter, previous: Topic, topic: Topic) -> str:
     if topic.body == previous.body:
         return matter.body
     gap = re.match(r"(?:[ \t]*(?:\r\n|\n|\r))*", matter.body)
@@ -119,7 +119,7 @@ def _edited_body(matter: FrontMatter, previous: Topic, topic: Topic) -> str:
     return (gap[0] if gap else "") + text.replace("\n", matter.newline)
 
 
-def _edited_lines(matter: FrontMatter, previous: Topic, topic: Topic) -> list[str]:
+def _edit_lines(matter: FrontMatter, previous: Topic, topic: Topic) -> list[str]:
     changes: dict[str, str | None] = {
         field.key: field.write(getattr(topic, field.key))
         for field in FIELDS

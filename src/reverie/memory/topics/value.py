@@ -85,10 +85,10 @@ class Topic:
     def __post_init__(self) -> None:
         object.__setattr__(self, "type", _member(MemoryType, self.type, "type"))
         object.__setattr__(self, "trust", _member(Trust, self.trust, "trust"))
-        body = _outer_blank_lines_removed(_valid(self.body))
+        body = _strip_outer_blank_lines(_valid(self.body))
         object.__setattr__(self, "body", body)
-        object.__setattr__(self, "name", _one_line(self.name) or _derived_name(self.path, body))
-        object.__setattr__(self, "description", _one_line(self.description) or _derived_description(body))
+        object.__setattr__(self, "name", _one_line(self.name) or _derive_name(self.path, body))
+        object.__setattr__(self, "description", _one_line(self.description) or _derive_description(body))
         # A value that was not understood stands only as long as nothing better takes its place.
         if self.extra:
             extra = tuple((key, text) for key, text in self.extra if not _is_said(self, key))
@@ -113,7 +113,7 @@ def _member(words: type[Word], value: str | None, key: str) -> Word | None:
         raise UserMistake(f"unknown {key} {value!r} of a memory; expected one of {', '.join(words)}") from None
 
 
-def _outer_blank_lines_removed(body: str) -> str:
+def _strip_outer_blank_lines(body: str) -> str:
     body = body.replace("\r\n", "\n").replace("\r", "\n")
     return (re.sub(r"\A(?:[ \t]*\n)+", "", body) if body[:1].isspace() else body).rstrip()
 
@@ -136,7 +136,7 @@ _NO_PROSE = r"#{1,6}([ \t]|\Z)|<!--|\||[-*_=]{3,}\s*\Z|!\["
 _PROSE_MARK = r"(?:>[ \t]?|[-*+][ \t]+|\d+[.)][ \t]+)+"
 
 
-def _derived_name(path: str, body: str) -> str:
+def _derive_name(path: str, body: str) -> str:
     for line in _lines_outside_fences(body):
         match = re.match(_HEADING, line)
         if match and match[1].strip("# "):
@@ -145,7 +145,7 @@ def _derived_name(path: str, body: str) -> str:
     return _one_line(re.sub(r"[_-]+", " ", stem)) or "untitled"
 
 
-def _derived_description(body: str) -> str:
+def _derive_description(body: str) -> str:
     text = next(iter(prose_lines(body)), "")
     return text if len(text) <= DERIVED_DESCRIPTION_CHARS else text[:DERIVED_DESCRIPTION_CHARS].rstrip() + "…"
 

@@ -18,10 +18,10 @@ from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.tool import ToolAnswer
 
 _STARTED = re.compile(r'The agent "(?P<name>[^"\n]*)" \((?P<id>\w+)\) works in the background\.')
-"""How `started` begins."""
+"""How `report_started` begins."""
 
 
-def finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> ToolAnswer:
+def report_finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> ToolAnswer:
     """The report of an agent that was waited for."""
     words = harmless(report(child, ended))
     tokens = ended.usage.context_tokens + ended.usage.output_tokens
@@ -41,7 +41,7 @@ def finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> Too
     return ToolAnswer(text, is_error=ended.ending in (Ending.FAILED, Ending.CANCELLED), details=details)
 
 
-def started(child: Child, prompt: str, output: Path) -> ToolAnswer:
+def report_started(child: Child, prompt: str, output: Path) -> ToolAnswer:
     """What is said at once of an agent in the background."""
     text = (
         f'The agent "{child.name}" ({child.id}) works in the background. You are told when it ends; until then you '

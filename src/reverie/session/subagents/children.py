@@ -89,7 +89,7 @@ class Child:
 
     def letters(self) -> Sequence[JoinedAttachment]:
         """What has come for it, for its next boundary."""
-        joined = [joined_letter(letter) for letter in self.inbox]
+        joined = [attachment_from_letter(letter) for letter in self.inbox]
         self.inbox.clear()
         return joined
 
@@ -133,7 +133,7 @@ class Children:
         """Take in a child that is about to run."""
         self._all[child.id] = child
 
-    async def waited_for(self, child: Child, work: Callable[[], Awaitable[TurnEnded]]) -> TurnEnded:
+    async def run_to_end(self, child: Child, work: Callable[[], Awaitable[TurnEnded]]) -> TurnEnded:
         """Run a child to its end. Cancelling the wait ends the child."""
         child.task = asyncio.ensure_future(work())
         try:
@@ -152,7 +152,7 @@ class Children:
 
         async def run() -> None:
             try:
-                ended = await self.waited_for(child, work)
+                ended = await self.run_to_end(child, work)
             except asyncio.CancelledError:
                 self._tell(child, "it was ended before it was done")
                 return
@@ -166,7 +166,7 @@ class Children:
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
 
-    def arrived(self) -> Sequence[JoinedAttachment]:
+    def take_arrived(self) -> Sequence[JoinedAttachment]:
         """What ended since it was last asked, for the parent's next boundary."""
         news, self._news = self._news, []
         return news
@@ -220,7 +220,7 @@ class Children:
         self._emit(AgentEnded(child.id, child.name, child.state.value, result, child.cost_usd))
 
 
-def joined_letter(letter: AgentMessage) -> JoinedAttachment:
+def attachment_from_letter(letter: AgentMessage) -> JoinedAttachment:
     """A letter as the receiver's model reads it: somebody's words, not the user's."""
     about = f" about {letter.summary}" if letter.summary else ""
     words = [f'The agent "{letter.sender}" sends a {_name(letter.kind)}{about}. It is not from the user.']

@@ -170,7 +170,7 @@ def build_fork(
     work that may do little. With `compacts` its conversation is compacted like any other when its window fills.
     """
     parts = parent.parts
-    log = parts.log.forked(
+    log = parts.log.fork(
         write=recorded.write if recorded else lambda _entries: None,
         stamp=lambda made: replace(made, is_sidechain=True, agent_id=recorded.agent_id if recorded else spec.label),
     )
@@ -178,7 +178,7 @@ def build_fork(
     preparer = parts.preparer.copy()
     model: Model = PurposedModel(parts.model, spec.label)
     if starts_after is not None:
-        model = starts_after.watched(model)
+        model = starts_after.wrap_model(model)
     desk = parts.calls.desk.copy()
     if spec.paths:
         desk.is_closed = is_secret_place
@@ -230,7 +230,7 @@ class ForkStart:
         self._begun = asyncio.Event()
         self._has_leader = False
 
-    def watched(self, model: Model) -> Model:
+    def wrap_model(self, model: Model) -> Model:
         """A fork's model: the first to ask goes ahead, all others wait for its first word."""
         return _Waiting(model, self)
 
@@ -311,7 +311,7 @@ def _limits(spec: ForkSpec, readable: Sequence[Path]) -> Callable[[Need], str]:
     roots = tuple(_real(path) for path in spec.paths)
     read_roots = tuple(_real(path) for path in readable)
 
-    def judged(need: Need) -> str:
+    def judge_need(need: Need) -> str:
         if need.tool not in spec.tools and EVERY_TOOL not in spec.tools:
             allowed = ", ".join(spec.tools) or "none"
             return f"{need.tool} is not available in this background task ({spec.label}); it may use: {allowed}."
@@ -328,7 +328,7 @@ def _limits(spec: ForkSpec, readable: Sequence[Path]) -> Callable[[Need], str]:
                 return f"{path} is a place where secrets are kept; background tasks do not read it."
         return ""
 
-    return judged
+    return judge_need
 
 
 def _permits(spec: ForkSpec, permits: Permits, readable: Sequence[Path]) -> Permits:

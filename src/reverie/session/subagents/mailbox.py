@@ -67,7 +67,7 @@ def read_mail(mailbox: Path, reader: str, *, known: Container[str] = ()) -> Mail
     whole = content[: content.rfind(b"\n") + 1]
     letters: dict[str, AgentMessage] = {}
     for line in whole.splitlines():
-        letter = parsed_letter(line)
+        letter = parse_letter(line)
         if letter is not None and letter.id not in known:
             letters.setdefault(letter.id, letter)
     return Mail(tuple(letters.values()), start + len(whole))
@@ -92,7 +92,7 @@ def letter_line(letter: AgentMessage) -> str:
     return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
 
 
-def parsed_letter(line: bytes | str) -> AgentMessage | None:
+def parse_letter(line: bytes | str) -> AgentMessage | None:
     """The letter in a line; None when there is none."""
     try:
         row: dict[str, Any] = json.loads(line)

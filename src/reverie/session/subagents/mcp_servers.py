@@ -39,7 +39,7 @@ class OwnServers:
 NO_SERVERS = OwnServers()
 
 
-async def connected(
+async def connect_servers(
     role: Definition,
     options: SessionOptions,
     *,

@@ -22,14 +22,14 @@ from reverie.files.places import Places, ProjectFolder
 from reverie.messages.entries import AttachmentEntry
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import JoinedAttachment
-from reverie.session.subagents.children import Children, joined_letter
+from reverie.session.subagents.children import Children, attachment_from_letter
 from reverie.session.subagents.mailbox import (
     MAX_LETTER_CHARS,
     AgentMessage,
     append_letter,
     has_mail,
     letter_line,
-    parsed_letter,
+    parse_letter,
     read_mail,
     write_cursor,
 )
@@ -134,7 +134,7 @@ class Messaging:
                 await send_letter(Path(rest).expanduser(), letter)
                 return f"The session at {rest} has taken it."
             if kind == BRIDGE and rest:
-                return self._bridged(rest, letter)
+                return self._send_to_session(rest, letter)
         except Unavailable as problem:
             raise ToolMistake(str(problem)) from problem
         known = self.children.find(to)
@@ -142,7 +142,7 @@ class Messaging:
             raise ToolMistake(f"The agent {to!r} has ended ({known.state}) and reads no more messages.")
         raise ToolMistake(f"There is nobody named {to!r}; there are: {', '.join(self._names(sender)) or 'none'}.")
 
-    def arrived(self) -> Sequence[JoinedAttachment]:
+    def take_arrived(self) -> Sequence[JoinedAttachment]:
         """What has come for the main agent, for its next boundary."""
         self.keep()
         letters = list(self.inbox)
@@ -156,7 +156,7 @@ class Messaging:
         self._told = False
         for letter in letters:
             self.heed(letter)
-        return [joined_letter(letter) for letter in letters]
+        return [attachment_from_letter(letter) for letter in letters]
 
     def look(self) -> None:
         """Say once that something has come while nobody works."""
@@ -204,7 +204,7 @@ class Messaging:
             raise ToolMistake("There is nobody to send it to: no agent runs and the team has no other member.")
         return f"It goes to {', '.join([*inside, *members])}."
 
-    def _bridged(self, session: str, letter: AgentMessage) -> str:
+    def _send_to_session(self, session: str, letter: AgentMessage) -> str:
         found = [path for path in self.places.projects.glob("*/*.jsonl") if path.stem.startswith(session)]
         if len(found) != 1:
             raise ToolMistake(f"{len(found) or 'No'} sessions here begin with {session!r}; write its whole id.")
@@ -254,7 +254,7 @@ async def listening(path: Path, heard: Callable[[AgentMessage], None]) -> AsyncI
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
-                letter = parsed_letter(await reader.readline())
+                letter = parse_letter(await reader.readline())
             if letter is not None:
                 heard(letter)
             writer.write(_TAKEN if letter is not None else _REFUSED)

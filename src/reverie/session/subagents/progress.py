@@ -42,7 +42,7 @@ def progress_line(calls: Sequence[ToolUse]) -> str:
     return f"Using {_word(call.name)} on {_subject(call.input)}"
 
 
-async def worded_line(model: Model, calls: Sequence[ToolUse], *, words: tuple[int, int]) -> str:
+async def ask_progress_line(model: Model, calls: Sequence[ToolUse], *, words: tuple[int, int]) -> str:
     """The same in the words of a model; the line by rule where it fails or does not keep to the form."""
     plain = progress_line(calls)
     shown = "\n".join(f"- {call.name} {_subject(call.input)}" for call in calls[-LAST_CALLS:])

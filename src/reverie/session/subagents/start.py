@@ -36,7 +36,7 @@ from reverie.session.subagents.answers import report
 from reverie.session.subagents.children import Child, Children
 from reverie.session.subagents.definitions import Definition
 from reverie.session.subagents.fork import EVERY_TOOL, ChildHost, ForkRecord, ForkStart, build_fork, directive
-from reverie.session.subagents.mcp_servers import ENDED, NO_SERVERS, STARTED, ChildHooks, OwnServers, connected
+from reverie.session.subagents.mcp_servers import ENDED, NO_SERVERS, STARTED, ChildHooks, OwnServers, connect_servers
 from reverie.session.subagents.roles import OF_THE_SESSION, Cast, build_role_loop
 from reverie.session.subagents.worktree import AgentWorkTree, end_worktree, start_worktree
 from reverie.tools.agent import Order
@@ -162,7 +162,7 @@ class AgentStarter:
             path, branch = self.beside.directory / "worktrees" / agent_id, f"reverie/agent-{agent_id}"
             tree = await start_worktree(self.options.project, path, branch, hooks)
         self._write_facts(agent_id, role.name, order, boss, {"worktreePath": str(tree.path)} if tree else {})
-        servers = await self._connected(role)
+        servers = await self._connect_servers(role)
         try:
             loop = build_role_loop(
                 Cast(
@@ -226,10 +226,12 @@ class AgentStarter:
             progress=order.progress,
         )
 
-    async def _connected(self, role: Definition) -> OwnServers:
+    async def _connect_servers(self, role: Definition) -> OwnServers:
         if not role.servers:
             return NO_SERVERS
-        return await connected(role, self.options, session=self.servers, connections=self.connections, tell=self._warn)
+        return await connect_servers(
+            role, self.options, session=self.servers, connections=self.connections, tell=self._warn
+        )
 
     def _starts_after(self, parent: Loop) -> ForkStart:
         """Forks of one place write their prefix once."""

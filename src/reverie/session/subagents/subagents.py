@@ -30,12 +30,12 @@ from reverie.models.ports import Ending, Model
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop
 from reverie.session.options import SessionOptions
-from reverie.session.subagents.answers import finished, lost, started
+from reverie.session.subagents.answers import lost, report_finished, report_started
 from reverie.session.subagents.children import Child, Children
 from reverie.session.subagents.definitions import Agents, Definition, list_agents, listing_delta
 from reverie.session.subagents.fork import NO_RECURSION, is_fork
 from reverie.session.subagents.messaging import Messaging
-from reverie.session.subagents.progress import worded_line
+from reverie.session.subagents.progress import ask_progress_line
 from reverie.session.subagents.start import AgentStarter, ParentSession
 from reverie.session.subagents.team import LEADER
 from reverie.session.subagents.teammates import Teammates
@@ -140,7 +140,7 @@ class Subagents:
         if self._is_off:
             return ()
         lost_ones, self._lost = self._lost, ()
-        return (*self._listing(), *lost_ones, *self.children.arrived(), *self.post.arrived())
+        return (*self._listing(), *lost_ones, *self.children.take_arrived(), *self.post.take_arrived())
 
     async def kill(self, name: str) -> bool:
         """End a running agent or ask a teammate to leave; whether there was one."""
@@ -180,16 +180,16 @@ class Subagents:
         if beside:
             self.monitor.enlist(child)
             self.children.start(child, job.work)
-            return started(child, order.prompt, self.starter.beside.subagent_transcript(child.id))
-        ended = await self.children.waited_for(child, job.work)
-        return finished(child, ended, order.prompt, job.note)
+            return report_started(child, order.prompt, self.starter.beside.subagent_transcript(child.id))
+        ended = await self.children.run_to_end(child, job.work)
+        return report_finished(child, ended, order.prompt, job.note)
 
     async def ask_judge(self, prompt: str, model: str) -> str:
         """The last words of an agent that looks into something for a hook: it only reads, and no hook hears of it."""
         order = Order(prompt=prompt, description="a hook's question", model=model)
         job = await self.starter.start_role(order, self._leader, self._role(JUDGE), beside=False, is_silent=True)
         self.children.add(job.child)
-        ended = await self.children.waited_for(job.child, job.work)
+        ended = await self.children.run_to_end(job.child, job.work)
         if ended.ending is not Ending.COMPLETED:
             raise Unavailable(ended.text)
         return ended.text
@@ -376,4 +376,4 @@ class AgentMonitor:
         for child in self.children.running:
             if child.calls and not child.worded:
                 with contextlib.suppress(Error):
-                    child.worded = await worded_line(self.make_model(name), tuple(child.calls), words=words)
+                    child.worded = await ask_progress_line(self.make_model(name), tuple(child.calls), words=words)

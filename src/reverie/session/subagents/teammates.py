@@ -79,7 +79,7 @@ class Teammates:
         self._write_to(
             order.name, AgentMessage(self.options.new_id(), self.name, order.name, order.prompt, self.options.now())
         )
-        command = [*self.options.program, *self._first_words(), "teammate", order.name, *self._inherited()]
+        command = [*self.options.program, *self._first_words(), "teammate", order.name, *self._list_inherited_flags()]
         command += ["--type", order.kind] if order.kind else []
         command += ["--model", order.model] if order.model else []
         log = self._team_folder / f"{order.name}.log"
@@ -127,7 +127,7 @@ class Teammates:
         limit = ["--set", f"budget.session_usd={left:.6f}"] if left is not None else []
         return ["--model", self.options.model, *limit]
 
-    def _inherited(self) -> list[str]:
+    def _list_inherited_flags(self) -> list[str]:
         """Whatever the leader was started with that holds for those who work for it."""
         options = self.options
         repeated = {

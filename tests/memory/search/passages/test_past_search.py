@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.search.passages import PastHit, PastQuery
-from reverie.memory.search.passages.past_search import matched_words
+from reverie.memory.search.passages.past_search import find_matched_words
 from tests.memory.search.passages.sessions import NOW, Sessions, call, result
 from tests.requirements import requirement
 
@@ -234,7 +234,7 @@ def test_threads_may_search_and_sweep_at_once(sessions: Sessions) -> None:
 
 
 def test_matched_words_are_those_of_the_text() -> None:
-    assert matched_words("Locking the locks, unlocked; LOCK", ["lock"]) == {"Locking", "locks", "LOCK"}
+    assert find_matched_words("Locking the locks, unlocked; LOCK", ["lock"]) == {"Locking", "locks", "LOCK"}
 
 
 def test_real_sessions_can_be_searched(shared_data: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.lines import LINE_CHARS, IndexEntry, ProseLine, generated_line, parse_index
+from reverie.memory.store.index.lines import LINE_CHARS, IndexEntry, ProseLine, generate_line, parse_index
 from tests.memory.topic_strategies import lines
 from tests.requirements import requirement
 
@@ -19,7 +19,7 @@ def test_the_lines_of_an_index_joined_are_the_index(text: str) -> None:
 @requirement("memory:index:line")
 @given(names, names, st.sampled_from(["a.md", "team/a b.md", "工具_测试.md", "odd(1)#x%20.md"]))
 def test_an_item_is_read_as_it_was_written(name: str, hook: str, path: str) -> None:
-    (line,) = parse_index(generated_line(path, name, (hook,)))
+    (line,) = parse_index(generate_line(path, name, (hook,)))
 
     assert isinstance(line, IndexEntry)
     assert (line.title, line.path, line.hook, line.lead) == (name, path, hook, "- ")
@@ -28,14 +28,14 @@ def test_an_item_is_read_as_it_was_written(name: str, hook: str, path: str) -> N
 @requirement("memory:index:line")
 @given(st.text("abc ", min_size=1, max_size=300), st.text("abc ", max_size=400))
 def test_an_item_is_cut_to_its_length(name: str, hook: str) -> None:
-    line = generated_line("feedback_testing.md", " ".join(name.split()) or "x", (" ".join(hook.split()),))
+    line = generate_line("feedback_testing.md", " ".join(name.split()) or "x", (" ".join(hook.split()),))
 
     assert len(line) <= LINE_CHARS
 
 
 def test_the_first_hook_that_fits_is_taken_and_else_the_last_is_cut() -> None:
-    assert generated_line("a.md", "A", ("x" * 200, "short", "other")) == "- [A](a.md) — short"
-    assert generated_line("a.md", "A", ("x" * 200, "word " * 60)).endswith("word…")
+    assert generate_line("a.md", "A", ("x" * 200, "short", "other")) == "- [A](a.md) — short"
+    assert generate_line("a.md", "A", ("x" * 200, "word " * 60)).endswith("word…")
 
 
 @pytest.mark.parametrize(

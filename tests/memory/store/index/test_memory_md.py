@@ -6,7 +6,7 @@ from datetime import date
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.lines import IndexEntry, measured, parse_index
+from reverie.memory.store.index.lines import IndexEntry, parse_index, strip_uncounted
 from reverie.memory.store.index.memory_md import IndexLimits, IndexRow, index_for_model, index_row, render_index
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import MemoryType, Topic
@@ -244,7 +244,7 @@ def test_front_matter_and_comments_do_not_count() -> None:
     hidden = "---\n" + "key: x\n" * 100 + "---\n<!-- one line -->\n<!--\n" + "hidden\n" * 100 + "-->\n"
 
     assert index_for_model(hidden + "a\n" * 200) == ("a\n" * 200, False)
-    assert measured("```\n<!-- shown -->\n```\n") == "```\n<!-- shown -->\n```\n"
+    assert strip_uncounted("```\n<!-- shown -->\n```\n") == "```\n<!-- shown -->\n```\n"
 
 
 @given(st.text("a\n", max_size=50), st.integers(1, 10), st.integers(1, 40))

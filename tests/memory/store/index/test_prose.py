@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.store.index.lines import IndexEntry, ProseLine, parse_index
-from reverie.memory.store.index.prose import merged_prose
+from reverie.memory.store.index.prose import merge_prose
 from tests.requirements import requirement
 
 _indexes = st.lists(
@@ -23,7 +23,7 @@ def items(text: str) -> list[str]:
 @requirement("memory:index:prose-stays")
 @given(_indexes, _indexes, _indexes)
 def test_no_line_that_a_side_added_is_lost_and_items_are_mine(base: str, mine: str, theirs: str) -> None:
-    merged = merged_prose(base, mine, theirs)
+    merged = merge_prose(base, mine, theirs)
 
     assert prose(merged) >= (prose(mine) | prose(theirs)) - prose(base)
     assert prose(merged) <= prose(mine) | prose(theirs)
@@ -33,5 +33,5 @@ def test_no_line_that_a_side_added_is_lost_and_items_are_mine(base: str, mine: s
 @requirement("memory:index:prose-stays")
 @given(_indexes, _indexes)
 def test_where_only_one_side_changed_its_prose_that_side_stands(base: str, changed: str) -> None:
-    assert merged_prose(base, changed, base) == changed
-    assert prose(merged_prose(base, base, changed)) == prose(changed)
+    assert merge_prose(base, changed, base) == changed
+    assert prose(merge_prose(base, base, changed)) == prose(changed)

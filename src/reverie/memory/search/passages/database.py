@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from reverie.memory.search.database import DocumentRow, IndexTotals, joined
+from reverie.memory.search.database import DocumentRow, IndexTotals, join_terms
 from reverie.memory.search.passages.cut import ROLES
 from reverie.values import value
 
@@ -134,11 +134,11 @@ class PassageDatabase:
     def __init__(self, path: Path) -> None:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = self._opened()
+        self._connection = self._open_or_replace()
         self._frequencies: dict[str, tuple[int, int]] = {}
         self._frequencies_of = -1
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_or_replace(self) -> sqlite3.Connection:
         """Open the file; a damaged one is replaced, one that another process is just making is waited for."""
         for attempt in range(_ATTEMPTS):
             try:
@@ -204,7 +204,7 @@ class PassageDatabase:
                 (
                     *(first + number, file, position + number, each.start, each.bytes, each.part),
                     *(ROLES.index(each.role), each.said, lengths[number], lines[number], each.asking),
-                    *_packed(each.terms),
+                    *_pack_terms(each.terms),
                 )
                 for number, each in enumerate(passages)
             ),
@@ -283,7 +283,7 @@ class PassageDatabase:
     def subjects(self, wanted: Sequence[str]) -> frozenset[str]:  # noqa: ARG002 - passages name nobody
         return frozenset()
 
-    def spelled_like(self, term: str) -> list[str]:
+    def find_similar_spellings(self, term: str) -> list[str]:
         """Terms of the index that begin like an unknown one and are about as long."""
         begin = term[:3]
         rows = self._connection.execute(
@@ -386,11 +386,11 @@ def _row(
     body = zlib.decompress(terms).decode("utf-8")
     return DocumentRow(
         *(number, str(number), str(file), position, None, day, 0, length, asking, 0.0, 0, ""),
-        joined("", "", body, "", ""),
+        join_terms("", "", body, "", ""),
     )
 
 
-def _packed(terms: str) -> tuple[int, bytes]:
+def _pack_terms(terms: str) -> tuple[int, bytes]:
     """A digest by which copies are told, and the terms compressed."""
     data = terms.encode("utf-8")
     return zlib.crc32(data) | len(data) << 32, zlib.compress(data, 1)

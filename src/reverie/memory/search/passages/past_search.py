@@ -133,7 +133,7 @@ class PastSearch:
         )
 
 
-def matched_words(text: str, words: Iterable[str]) -> frozenset[str]:
+def find_matched_words(text: str, words: Iterable[str]) -> frozenset[str]:
     """The words of a text, as they are written there, whose terms are among these."""
     wanted = frozenset(words)
     return frozenset(word for word in _WORD.findall(text) if not wanted.isdisjoint(terms(word)))
@@ -156,7 +156,7 @@ def _literally(
     phrase = " ".join(query.text.casefold().split())
     ranked = []
     for hit, place in scored:
-        text = " ".join(texts.written(place).casefold().split())
+        text = " ".join(texts.read_passage(place).casefold().split())
         bonus = {
             "written": _WRITTEN * sum(word in text for word in words) / max(1, len(words)),
             "names": _NAMED * sum(name in text for name in names) / max(1, len(names)),
@@ -174,7 +174,7 @@ def _once(ranked: list[tuple[Candidate, PassagePlace]], texts: Texts) -> list[tu
     kept = []
     shown: set[tuple[str, str]] = set()
     for hit, place in ranked:
-        said, text = texts.read(place), texts.written(place)
+        said, text = texts.read(place), texts.read_passage(place)
         if said is None or not text:
             continue
         copies = {(said.message, str(place.part)), ("", " ".join(text.split()))}

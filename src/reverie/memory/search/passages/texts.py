@@ -26,7 +26,7 @@ class Texts:
             self._read[key] = _read(place)
         return self._read[key]
 
-    def written(self, place: PassagePlace) -> str:
+    def read_passage(self, place: PassagePlace) -> str:
         """A passage exactly as it stands in the transcript; empty when it is gone."""
         said = self.read(place)
         pieces = cut(said.text) if said else []

@@ -43,10 +43,10 @@ def write_pending_commit(
     rows += [f"author {author}".encode(), f"committer {committer}".encode(), b"data %d" % len(text), text]
     rows += [f"{word} {parent}".encode() for word, parent in zip(_links(), parents, strict=False)]
     # A folder may come where a file was.
-    rows += [b"D %s" % _quoted(path) for path, content in files.items() if content is None]
+    rows += [b"D %s" % _quote_path(path) for path, content in files.items() if content is None]
     for path, content in files.items():
         if content is not None:
-            rows += [b"M 100644 inline %s" % _quoted(path), b"data %d" % len(content), content]
+            rows += [b"M 100644 inline %s" % _quote_path(path), b"data %d" % len(content), content]
     stream = b"\n".join([*rows, b"get-mark :1", b"done", b""])
     commit = git.run("fast-import", "--quiet", "--force", stdin=stream).decode("ascii").strip()
     if not is_commit_id(commit):
@@ -60,7 +60,7 @@ def _links() -> Iterable[str]:
         yield "merge"
 
 
-def _quoted(path: str) -> bytes:
+def _quote_path(path: str) -> bytes:
     """A path as `fast-import` reads it."""
     name = os.fsencode(path)
     if not _NEEDS_QUOTES.search(name):

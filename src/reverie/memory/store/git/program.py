@@ -96,13 +96,15 @@ class Git:
             "GIT_DIR": str(self.directory),
             "GIT_WORK_TREE": str(self.work_tree),
         }
-        return environment if self.trusts_settings else self._shown_in(_shown_directory(self.directory), environment)
+        return (
+            environment if self.trusts_settings else self._show_in(_make_shown_directory(self.directory), environment)
+        )
 
     def detached_environment(self, folder: Path) -> dict[str, str]:
         """As `environment`, for a process that lives longer than this one and uses a folder of its own."""
-        return self._shown_in(folder, self.environment)
+        return self._show_in(folder, self.environment)
 
-    def _shown_in(self, folder: Path, environment: dict[str, str]) -> dict[str, str]:
+    def _show_in(self, folder: Path, environment: dict[str, str]) -> dict[str, str]:
         write_shown(folder, self.directory)
         objects, index = str(self.directory / "objects"), str(self.directory / "index")
         own = {"GIT_DIR": str(folder), "GIT_OBJECT_DIRECTORY": objects, "GIT_INDEX_FILE": index, "HOME": str(folder)}
@@ -112,7 +114,7 @@ class Git:
 _shown: dict[tuple[int, Path], Path] = {}
 
 
-def _shown_directory(directory: Path) -> Path:
+def _make_shown_directory(directory: Path) -> Path:
     """The folder in which a repository is shown to git, one for each process."""
     import tempfile
 

@@ -57,13 +57,13 @@ def find_damage(git_directory: Path, *, was_born: bool) -> str:
     """
     text = _read_text(git_directory / "HEAD")
     if text is None or not (is_commit_id(text) or _BRANCH.fullmatch(text)):
-        return f"HEAD {_described(text)}"
+        return f"HEAD {_describe_ref(text)}"
     name = head_reference(git_directory)
     if (git_directory / name).is_dir():
         return f"{name} is a directory"
     text = _read_text(git_directory / name)
     if read_reference(git_directory, name) is None and (text is not None or was_born):
-        return f"{name} {_described(text)}"
+        return f"{name} {_describe_ref(text)}"
     return ""
 
 
@@ -99,7 +99,7 @@ def read_last_logged(git_directory: Path) -> str:
     return ""
 
 
-def _described(text: str | None) -> str:
+def _describe_ref(text: str | None) -> str:
     return "is missing" if text is None else "is empty" if not text else "names no commit"
 
 

@@ -78,7 +78,7 @@ def make_repository(program: str, git_directory: Path, work_tree: Path) -> Git:
 def follow_work_tree(git_directory: Path, work_tree: Path) -> None:
     """Let a repository that lies aside know where its directory is now."""
     config = git_directory / "config"
-    line = f'\tworktree = "{_escaped(str(work_tree.resolve()))}"\n'
+    line = f'\tworktree = "{_escape_value(str(work_tree.resolve()))}"\n'
     text = config.read_text(encoding="utf-8")
     if line not in text:
         write_atomic(config, re.sub(r'^\tworktree = ".*"\n', lambda _: line, text, flags=re.MULTILINE))
@@ -88,7 +88,7 @@ def _configuration(git_directory: Path, work_tree: Path) -> str:
     """The repository's own settings; they hold for the user's git too, so `git status` reads files as we do."""
     lines = ["[core]", "\trepositoryFormatVersion = 0", "\tbare = false"]
     if git_directory.parent != work_tree.resolve():
-        lines.append(f'\tworktree = "{_escaped(str(work_tree.resolve()))}"')
+        lines.append(f'\tworktree = "{_escape_value(str(work_tree.resolve()))}"')
     for key, value in SETTINGS:
         if key in _NOT_IN_FILE:
             continue
@@ -98,5 +98,5 @@ def _configuration(git_directory: Path, work_tree: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _escaped(value: str) -> str:
+def _escape_value(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"')

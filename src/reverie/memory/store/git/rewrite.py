@@ -48,7 +48,7 @@ def write_rewritten(git: Git, rules: RewriteRules) -> dict[str, str]:
     """Write the new history beside the old one; return old commit → new commit."""
     remove_draft_references(git)
     exported = git.run("fast-export", "--no-data", "--show-original-ids", "--reencode=no", "--branches")
-    stream, originals = _filtered(exported, _Filter(git, rules))
+    stream, originals = _filter_stream(exported, _Filter(git, rules))
     marks = git.directory / "reverie" / "marks"
     git.run("fast-import", "--quiet", "--force", f"--export-marks={marks}", stdin=stream)
     new = dict(row.split(" ") for row in marks.read_text(encoding="ascii").splitlines())
@@ -128,7 +128,7 @@ class _Filter:
         return b"%sdata %d\n%s\n" % (row.replace(oid, b"inline", 1), len(content), content)
 
 
-def _filtered(exported: bytes, rules: _Filter) -> tuple[bytes, dict[str, str]]:
+def _filter_stream(exported: bytes, rules: _Filter) -> tuple[bytes, dict[str, str]]:
     """The stream for the import, and mark → original id of each commit."""
     out: list[bytes] = []
     originals: dict[str, str] = {}
@@ -189,10 +189,10 @@ def _split_row(row: bytes) -> tuple[bytes, str | None]:
     match = re.match(rb"(M \d+ [0-9a-f]+ |D )(.*)\n\Z", row, re.DOTALL)
     if match is None:
         return row, None
-    return match[1], os.fsdecode(_unquoted(match[2]))
+    return match[1], os.fsdecode(_unquote_path(match[2]))
 
 
-def _unquoted(path: bytes) -> bytes:
+def _unquote_path(path: bytes) -> bytes:
     if not path.startswith(b'"'):
         return path
 

@@ -21,7 +21,7 @@ from reverie.memory.store.index.memory_md import IndexLimits, IndexRow, index_ro
 from reverie.memory.store.index.row_table import RowTable, read_names
 from reverie.memory.store.stat_cache import Entries
 from reverie.memory.store.tracked import INDEX_FILE, Seen, is_topic_path, read_tracked
-from reverie.memory.store.worktree import known_content_ids
+from reverie.memory.store.worktree import find_known_content_ids
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted
 
@@ -58,7 +58,7 @@ class Catalogue:
         follows: dict[str, bytes | None] = {}
         previous = self._previous_index(files)
         if files.get(INDEX_FILE) is not None:
-            follows |= self._edited_topics(previous, files)
+            follows |= self._apply_line_edits(previous, files)
         touched = {**files, **follows}
         try:
             text = self._render(touched, previous)
@@ -80,21 +80,21 @@ class Catalogue:
 
     def names(self) -> dict[str, str]:
         """Path → name of every indexed topic that can be read."""
-        return {path: name for path, (_, name) in self._loaded().names().items()}
+        return {path: name for path, (_, name) in self._ensure_loaded().names().items()}
 
-    def path_named(self, name: str) -> str | None:
+    def find_path_by_name(self, name: str) -> str | None:
         """The path of the topic with this name, whatever its case and accents."""
-        return self._loaded().path_named(name)
+        return self._ensure_loaded().find_path_by_name(name)
 
     def path_with_key(self, key: str) -> str | None:
         """The tracked file that a file system without case would take for one of this `path_key`."""
-        return self._loaded().path_with_key(key)
+        return self._ensure_loaded().path_with_key(key)
 
     def read_names(self, listed: Mapping[str, Seen]) -> dict[str, str]:
         """Path → name of every listed topic that can be read, without the lock; only what is new is read."""
         known = read_names(self._folder.search_index / INDEX_DB)
         names: dict[str, str] = {}
-        for path, oid in known_content_ids(listed, self._history).items():
+        for path, oid in find_known_content_ids(listed, self._history).items():
             if path in known and known[path][0] == oid:
                 names[path] = known[path][1]
             elif is_topic_path(path) and (row := _row(path, read_tracked(self._folder, path) or b"")) is not None:
@@ -103,7 +103,7 @@ class Catalogue:
 
     def _render(self, touched: Mapping[str, bytes | None], previous: str) -> str | None:
         """The index after these files have changed; None where it stays."""
-        table = self._loaded()
+        table = self._ensure_loaded()
         self._put(touched)
         # Should the change fail, the next loading finds that these are not what the last commit holds.
         self._history.touched.update(touched)
@@ -118,7 +118,7 @@ class Catalogue:
         content = files[INDEX_FILE] if INDEX_FILE in files else read_tracked(self._folder, INDEX_FILE)
         return (content or b"").decode("utf-8", "surrogateescape")
 
-    def _edited_topics(self, text: str, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    def _apply_line_edits(self, text: str, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         from reverie.memory.store.index.edits import apply_edit, index_edits
 
         entry = self._history.entries.get(INDEX_FILE)
@@ -140,7 +140,7 @@ class Catalogue:
             changes[edit.path] = render_topic(apply_edit(topic, edit), old).encode()
         return changes
 
-    def _loaded(self) -> RowTable:
+    def _ensure_loaded(self) -> RowTable:
         """The rows of what the last commit holds; it is also what is on disk."""
         try:
             self._load()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from reverie.files.merge import Conflicted, merge
-from reverie.memory.store.index.lines import CUT, IndexEntry, generated_line, is_left_out_note, parse_index
+from reverie.memory.store.index.lines import CUT, IndexEntry, generate_line, is_left_out_note, parse_index
 from reverie.memory.store.index.memory_md import index_row, render_index, rules_of
 from reverie.memory.topics.topic import Topic
 from reverie.values import value
@@ -35,7 +35,7 @@ def index_edits(base_text: str, text: str, topics: Iterable[Topic]) -> tuple[Ind
         now = after.get(topic.path)
         if now is None:
             continue
-        was = before.get(topic.path) or _generated(topic)
+        was = before.get(topic.path) or _generate_entry(topic)
         name = _whole(now.title, was.title, topic.name) if now.title != was.title else ""
         hook = _whole(now.hook, was.hook, _source_of(was.hook, topic)) if now.hook != was.hook else ""
         if name or hook:
@@ -48,7 +48,7 @@ def apply_edit(topic: Topic, edit: IndexEdit) -> Topic:
     edited = topic if edit.name is None else replace(topic, name=edit.name)
     if edit.hook is None:
         return edited
-    shown = _generated(topic).hook
+    shown = _generate_entry(topic).hook
     is_rule = topic.when is not None and topic.when.always and shown in rules_of(topic.body)
     body = topic.body.replace(shown, edit.hook, 1) if is_rule else topic.body
     return replace(edited, description=edit.hook, body=body)
@@ -81,12 +81,12 @@ def _link(line: str, known: dict[str, Topic]) -> str | None:
     lead, mark, path = line.partition(_LINK)
     if not mark:
         return line
-    return generated_line(path, known[path].name, (known[path].description,), lead) if path in known else None
+    return generate_line(path, known[path].name, (known[path].description,), lead) if path in known else None
 
 
-def _generated(topic: Topic) -> IndexEntry:
+def _generate_entry(topic: Topic) -> IndexEntry:
     row = index_row(topic)
-    (line,) = parse_index(generated_line(row.path, row.name, row.hooks))
+    (line,) = parse_index(generate_line(row.path, row.name, row.hooks))
     assert isinstance(line, IndexEntry)
     return line
 

@@ -63,7 +63,7 @@ def parse_index(text: str) -> tuple[Line, ...]:
     return tuple(ProseLine(row, is_quoted=True) if n in quoted else _line(row) for n, row in enumerate(rows))
 
 
-def measured(text: str) -> str:
+def strip_uncounted(text: str) -> str:
     """The text that counts against the limits: without front matter and without comments that stand as blocks."""
     lines = text.removeprefix(BOM).replace("\r\n", "\n").split("\n")
     kept, done = [], 0
@@ -76,18 +76,18 @@ def measured(text: str) -> str:
     return "\n".join([*kept, *lines[done:]])
 
 
-def generated_line(path: str, name: str, hooks: Iterable[str], lead: str = "- ") -> str:
+def generate_line(path: str, name: str, hooks: Iterable[str], lead: str = "- ") -> str:
     """The line of one topic; the first hook that fits, else the last one cut."""
-    link = f"{lead}[{_escaped(shortened(name, TITLE_CHARS))}]({_target(path)})"
+    link = f"{lead}[{_escape_title(shorten_text(name, TITLE_CHARS))}]({_target(path)})"
     room = max(LINE_CHARS - len(link) - len(" — "), HOOK_CHARS_AT_LEAST)
     hooks = [hook for hook in hooks if hook]
     if not hooks:
         return link
     hook = next((hook for hook in hooks if len(hook) <= room), None)
-    return f"{link} — {hook if hook is not None else shortened(hooks[-1], room)}"
+    return f"{link} — {hook if hook is not None else shorten_text(hooks[-1], room)}"
 
 
-def shortened(text: str, size: int) -> str:
+def shorten_text(text: str, size: int) -> str:
     """At most `size` characters, cut at a word where there is one near the end."""
     if len(text) <= size:
         return text
@@ -96,7 +96,7 @@ def shortened(text: str, size: int) -> str:
     return (at_word if len(at_word) > size // 2 else cut).rstrip() + CUT
 
 
-def left_out_note(count: int) -> str:
+def render_left_out_note(count: int) -> str:
     """The item that says how many topics have no line."""
     return f"- … and {count} more {'memory' if count == 1 else 'memories'}, found by recall; no room for " + (
         "it here" if count == 1 else "them here"
@@ -131,7 +131,7 @@ def _spans(lines: list[str]) -> Iterator[_Span]:
     endless: set[str] = set()
     number = 0
     while number < len(lines):
-        opened = _opened(lines[number], is_first=number == 0)
+        opened = _match_opening(lines[number], is_first=number == 0)
         if opened is not None and opened[1] not in endless:
             kind, closing = opened
             ends = re.compile(closing)
@@ -145,7 +145,7 @@ def _spans(lines: list[str]) -> Iterator[_Span]:
         number += 1
 
 
-def _opened(line: str, *, is_first: bool) -> tuple[_Kind, str] | None:
+def _match_opening(line: str, *, is_first: bool) -> tuple[_Kind, str] | None:
     """What a line opens, and the pattern of the line that closes it."""
     if is_first and line.rstrip() == "---":
         return _Kind.front_matter, r"(?:---|\.\.\.)\s*\Z"
@@ -167,7 +167,7 @@ def _line(raw: str) -> Line:
     return IndexEntry(raw, match["lead"], re.sub(r"\\(.)", r"\1", match["title"]), target, match["hook"] or "")
 
 
-def _escaped(title: str) -> str:
+def _escape_title(title: str) -> str:
     return re.sub(r"([\[\]\\])", r"\\\1", title)
 
 

@@ -21,11 +21,11 @@ from reverie.memory.store.index.lines import (
     IndexEntry,
     Line,
     ProseLine,
-    generated_line,
+    generate_line,
     is_left_out_note,
-    left_out_note,
-    measured,
     parse_index,
+    render_left_out_note,
+    strip_uncounted,
 )
 from reverie.memory.topics.filenames import path_key
 from reverie.memory.topics.frontmatter import BOM
@@ -142,17 +142,17 @@ def render_index(
     candidates = len(rows) - len(placed)
     chosen = _chosen(rows, placed, page, use or {}, limits or IndexLimits())
     standing = {entry.path: entry for entry in page.block}
-    block = [_item(row, standing.get(row.path), changed) for row in _ordered(chosen, standing, changed)]
+    block = [_item(row, standing.get(row.path), changed) for row in _order_rows(chosen, standing, changed)]
     if candidates > len(chosen):
-        block.append(left_out_note(candidates - len(chosen)))
-    before, after = ([_fixed_item(line, rows, changed) for line in part] for part in (page.before, page.after))
-    return page.bom + _joined(before, [text + page.line_end for text in block], after, is_new=not page.block)
+        block.append(render_left_out_note(candidates - len(chosen)))
+    before, after = ([_render_fixed_item(line, rows, changed) for line in part] for part in (page.before, page.after))
+    return page.bom + _join_lines(before, [text + page.line_end for text in block], after, is_new=not page.block)
 
 
 def index_for_model(text: str, limits: IndexLimits | None = None) -> tuple[str, bool]:
     """Cut MEMORY.md to its limits for a conversation; a cut text ends with a warning. Returns text and whether cut."""
     limits = limits or IndexLimits()
-    whole = measured(text)
+    whole = strip_uncounted(text)
     kept = "".join(re.findall(r"[^\n]*\n|[^\n]+\Z", whole)[: limits.lines])
     if _size_bytes(kept) > limits.size_bytes:
         kept = kept.encode(errors="replace")[: limits.size_bytes].decode(errors="ignore")
@@ -184,7 +184,7 @@ class _Page:
 
 def _read_page(text: str, rows: IndexRows, removed: Collection[str]) -> _Page:
     bom = BOM if text.startswith(BOM) else ""
-    lines = _resolved(parse_index(text.removeprefix(BOM)), rows, removed)
+    lines = _resolve_paths(parse_index(text.removeprefix(BOM)), rows, removed)
     section = next((number for number, line in enumerate(lines) if _is_section(line)), len(lines))
     # What is mentioned twice goes before the block is looked for, or the next reading would find another one.
     seen: set[str] = set()
@@ -213,7 +213,7 @@ def _block(lines: Sequence[Line]) -> tuple[int, int]:
     return (len(lines), len(lines)) if is_nested else (first, last)
 
 
-def _resolved(lines: Iterable[Line], rows: IndexRows, removed: Collection[str]) -> list[Line]:
+def _resolve_paths(lines: Iterable[Line], rows: IndexRows, removed: Collection[str]) -> list[Line]:
     """Items with the path that the topic has on this file system; links that lead nowhere are prose."""
     result: list[Line] = []
     for line in lines:
@@ -243,7 +243,7 @@ def _chosen(
     rows: IndexRows, placed: Collection[str], page: _Page, use: Mapping[str, float], limits: IndexLimits
 ) -> list[IndexRow]:
     """The most useful topics, as many as fit beside what is fixed."""
-    fixed = measured("\n".join(line.text for line in page.fixed)).rstrip("\n")
+    fixed = strip_uncounted("\n".join(line.text for line in page.fixed)).rstrip("\n")
     fixed_lines = fixed.count("\n") + (0 if page.block else 2) + 1 if fixed else 0
     lines_left = max(limits.lines - fixed_lines, limits.generated_lines_at_least)
     least_bytes = limits.generated_lines_at_least * limits.size_bytes // limits.lines
@@ -252,7 +252,7 @@ def _chosen(
     candidates = len(rows) - len(placed)
     if candidates > lines_left or sum(map(_line_bytes, best)) > bytes_left:
         lines_left -= 1
-        bytes_left -= _size_bytes(left_out_note(candidates)) + 2
+        bytes_left -= _size_bytes(render_left_out_note(candidates)) + 2
     chosen: list[IndexRow] = []
     for row in best[:lines_left]:
         bytes_left -= _line_bytes(row)
@@ -264,7 +264,7 @@ def _chosen(
 
 @lru_cache(maxsize=4096)
 def _line_bytes(row: IndexRow) -> int:
-    return _size_bytes(generated_line(row.path, row.name, row.hooks)) + 2
+    return _size_bytes(generate_line(row.path, row.name, row.hooks)) + 2
 
 
 def _size_bytes(text: str) -> int:
@@ -281,7 +281,7 @@ def _subject(row: IndexRow) -> tuple[bool, bool, int, str, str]:
     return not row.is_always, not row.is_pinned, order, row.name.casefold(), row.path
 
 
-def _ordered(chosen: list[IndexRow], standing: Collection[str], changed: Collection[str] | None) -> list[IndexRow]:
+def _order_rows(chosen: list[IndexRow], standing: Collection[str], changed: Collection[str] | None) -> list[IndexRow]:
     """By subject; where only some topics changed, these are put among the others, whose order is not touched."""
     by_path = {row.path: row for row in chosen}
     kept = [] if changed is None else [path for path in standing if path in by_path and path not in changed]
@@ -295,17 +295,17 @@ def _ordered(chosen: list[IndexRow], standing: Collection[str], changed: Collect
 def _item(row: IndexRow, standing: IndexEntry | None, changed: Collection[str] | None) -> str:
     if standing is not None and changed is not None and row.path not in changed:
         return standing.text.rstrip("\r")
-    return generated_line(row.path, row.name, row.hooks, standing.lead if standing is not None else "- ")
+    return generate_line(row.path, row.name, row.hooks, standing.lead if standing is not None else "- ")
 
 
-def _fixed_item(line: Line, rows: IndexRows, changed: Collection[str] | None) -> str:
+def _render_fixed_item(line: Line, rows: IndexRows, changed: Collection[str] | None) -> str:
     row = rows.get(line.path) if isinstance(line, IndexEntry) else None
     if isinstance(line, ProseLine) or row is None:
         return line.text
     return _item(row, line, changed) + ("\r" if line.text.endswith("\r") else "")
 
 
-def _joined(before: list[str], block: list[str], after: list[str], *, is_new: bool) -> str:
+def _join_lines(before: list[str], block: list[str], after: list[str], *, is_new: bool) -> str:
     """The lines again, with an empty line around a block that stands there for the first time."""
     if block and is_new:
         before = [*before, ""] if before and before[-1].strip() else before

@@ -8,11 +8,11 @@ from reverie.files.merge import Conflicted, ConflictRegion, MergedText, merge
 from reverie.memory.store.index.lines import ProseLine, is_left_out_note, parse_index
 
 
-def merged_prose(base: str, mine: str, theirs: str) -> str:
+def merge_prose(base: str, mine: str, theirs: str) -> str:
     """My index with what the other side did to its prose since the base; where both did something, both stay."""
     before, own, other = map(_prose, (base, mine, theirs))
-    wanted = _joined(merge(before, own, other), _both_sides)
-    return mine if wanted == own else _joined(merge(own, mine, wanted), _items_and_prose)
+    wanted = _settle_conflicts(merge(before, own, other), _both_sides)
+    return mine if wanted == own else _settle_conflicts(merge(own, mine, wanted), _items_and_prose)
 
 
 def _prose(text: str) -> str:
@@ -20,7 +20,7 @@ def _prose(text: str) -> str:
     return "\n".join(lines)
 
 
-def _joined(result: MergedText | Conflicted, settle: Callable[[ConflictRegion], list[str]]) -> str:
+def _settle_conflicts(result: MergedText | Conflicted, settle: Callable[[ConflictRegion], list[str]]) -> str:
     if isinstance(result, MergedText):
         return result.text
     lines: list[str] = []

@@ -61,27 +61,29 @@ class RowTable:
     def get(self, path: str) -> IndexRow | None:
         """The row of an indexed topic that can be read."""
         if path not in self._known:
-            found = self._open().execute(_TOPICS + " AND path = ?", (_encoded(path),)).fetchone()
+            found = self._open().execute(_TOPICS + " AND path = ?", (_encode_text(path),)).fetchone()
             self._known[path] = _row(*found) if found else None
         return self._known[path]
 
     def path_with_key(self, key: str) -> str | None:
         """The file that has this `path_key`."""
-        found = self._open().execute("SELECT path FROM files WHERE path_key = ?", (_encoded(key),)).fetchone()
-        return _decoded(found[0]) if found else None
+        found = self._open().execute("SELECT path FROM files WHERE path_key = ?", (_encode_text(key),)).fetchone()
+        return _decode_text(found[0]) if found else None
 
-    def path_named(self, name: str) -> str | None:
+    def find_path_by_name(self, name: str) -> str | None:
         """The first topic that has this name, whatever its case and accents."""
         sql = "SELECT min(path) FROM files WHERE name_key = ?"
-        found = self._open().execute(sql, (_encoded(key_of(name)),)).fetchone()[0]
-        return None if found is None else _decoded(found)
+        found = self._open().execute(sql, (_encode_text(key_of(name)),)).fetchone()[0]
+        return None if found is None else _decode_text(found)
 
     def best(self, count: int, use: Mapping[str, float], without: Collection[str]) -> list[IndexRow]:
         """The first by `rank`, leaving out some paths."""
         used = {path: row for path, often in use.items() if often and (row := self.get(path)) is not None}
         limit = count + len(used) + len(without)
         found = self._open().execute(_TOPICS + " ORDER BY place, path LIMIT ?", (limit,)).fetchall()
-        rows = {path: self._known.get(path) or _row(*columns) for columns in found if (path := _decoded(columns[0]))}
+        rows = {
+            path: self._known.get(path) or _row(*columns) for columns in found if (path := _decode_text(columns[0]))
+        }
         self._known |= rows
         candidates = [row for path, row in (rows | used).items() if path not in without]
         return sorted(candidates, key=lambda row: rank(row, use))[:count]
@@ -92,12 +94,12 @@ class RowTable:
 
     def oids(self) -> dict[str, bytes]:
         """Path → content id of every file."""
-        return {_decoded(path): oid for path, oid in self._open().execute("SELECT path, oid FROM files")}
+        return {_decode_text(path): oid for path, oid in self._open().execute("SELECT path, oid FROM files")}
 
     def oids_of(self, paths: Iterable[str]) -> dict[str, bytes]:
         """As `oids`, for some paths."""
         ask = "SELECT oid FROM files WHERE path = ?"
-        found = ((path, self._open().execute(ask, (_encoded(path),)).fetchone()) for path in paths)
+        found = ((path, self._open().execute(ask, (_encode_text(path),)).fetchone()) for path in paths)
         return {path: row[0] for path, row in found if row is not None}
 
     def put(self, rows: Iterable[tuple[str, bytes, IndexRow | None]]) -> None:
@@ -106,11 +108,11 @@ class RowTable:
 
     def remove(self, paths: Iterable[str]) -> None:
         """Forget files."""
-        self._put([(_encoded(path), *[None] * 9) for path in paths])
+        self._put([(_encode_text(path), *[None] * 9) for path in paths])
 
     def _put(self, values: Sequence[tuple[bytes, *tuple[object, ...]]]) -> None:
         for each in values:
-            self._known.pop(_decoded(each[0]), None)
+            self._known.pop(_decode_text(each[0]), None)
         self._open().executemany("INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     @property
@@ -160,9 +162,9 @@ class RowTable:
         """Keep the rows in memory from now on, starting with none."""
         self.close()
         self._inode = 0
-        self._file = self._opened(_IN_MEMORY)
+        self._file = self._open_file(_IN_MEMORY)
 
-    def _opened(self, path: Path) -> IndexFile:
+    def _open_file(self, path: Path) -> IndexFile:
         file = IndexFile(path)
         # A store is simply dropped when nobody needs it any more, and its table with it.
         weakref.finalize(self, file.close)
@@ -173,7 +175,7 @@ class RowTable:
         if self._file is None:
             try:
                 write_folder(self._path.parent)
-                self._file = self._opened(self._path)
+                self._file = self._open_file(self._path)
                 self._inode = _inode_of(self._path)
             except (sqlite3.OperationalError, OSError):
                 self.go_without_file()
@@ -192,7 +194,7 @@ def read_names(path: Path) -> dict[str, tuple[bytes, str]]:
 
 def _names(database: sqlite3.Connection, table: str) -> dict[str, tuple[bytes, str]]:
     rows = database.execute(f"SELECT path, oid, name FROM {table} WHERE place IS NOT NULL")
-    return {_decoded(path): (oid, _decoded(name)) for path, oid, name in rows}
+    return {_decode_text(path): (oid, _decode_text(name)) for path, oid, name in rows}
 
 
 def _inode_of(path: Path) -> int:
@@ -202,26 +204,26 @@ def _inode_of(path: Path) -> int:
         return 0
 
 
-def _encoded(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     # Odd bytes of a file name, and whatever YAML can express, come as surrogates, which SQLite does not take as text.
     return text.encode("utf-8", "surrogatepass")
 
 
-def _decoded(text: bytes) -> str:
+def _decode_text(text: bytes) -> str:
     return text.decode("utf-8", "surrogatepass")
 
 
 def _values(path: str, oid: bytes, row: IndexRow | None) -> _Values:
-    start = (_encoded(path), oid, _encoded(key_of(path)))
+    start = (_encode_text(path), oid, _encode_text(key_of(path)))
     if row is None:
         return (*start, None, None, None, None, 0, None, None)
     flags = _ALWAYS * row.is_always + _PINNED * row.is_pinned
     place = ((not row.is_pinned) * 2 + (not row.is_always)) * 2 * _LATEST_DAY - (row.day or date.min).toordinal()
     return (
         *start,
-        _encoded(row.name),
-        _encoded(key_of(row.name)),
-        _encoded(_BETWEEN_HOOKS.join(row.hooks)),
+        _encode_text(row.name),
+        _encode_text(key_of(row.name)),
+        _encode_text(_BETWEEN_HOOKS.join(row.hooks)),
         row.type,
         flags,
         row.day.isoformat() if row.day else None,
@@ -231,9 +233,9 @@ def _values(path: str, oid: bytes, row: IndexRow | None) -> _Values:
 
 def _row(path: bytes, name: bytes, hooks: bytes, kind: str | None, flags: int, day: str | None) -> IndexRow:
     return IndexRow(
-        _decoded(path),
-        _decoded(name),
-        tuple(_decoded(hooks).split(_BETWEEN_HOOKS)),
+        _decode_text(path),
+        _decode_text(name),
+        tuple(_decode_text(hooks).split(_BETWEEN_HOOKS)),
         _TYPES[kind] if kind else None,
         bool(flags & _ALWAYS),
         bool(flags & _PINNED),
