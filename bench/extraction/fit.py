@@ -20,7 +20,7 @@ from bench.extraction.labels import HERE, part_of
 from reverie.memory.extraction import classify as reading
 from reverie.memory.extraction.classify import SentenceKind, features
 from reverie.memory.extraction.form import is_english
-from reverie.memory.extraction.typed import sentences
+from reverie.memory.extraction.typed import find_typed_sentences
 from reverie.memory.search.semantic import load_embedder
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def shares(given: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[
 def _sentences(text: str, expect: Sequence[dict[str, str]]) -> Iterator[tuple[SentenceKind | None, str]]:
     """The English sentences of a message of ours; beside a labelled one the rest says nothing for sure."""
     spans = [(text.index(each["words"]), len(each["words"]), each["type"]) for each in expect]
-    for one in sentences(text):
+    for one in find_typed_sentences(text):
         kind = next((kind for at, length, kind in spans if at < one.end and one.start < at + length), None)
         if kind and is_english(one.text):
             yield SentenceKind[kind], one.text

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.polarity import MismatchKind, PolarityMismatch, find_mismatch, is_substituted
 from reverie.memory.topics.topic import Topic, prose_lines
+from reverie.patterns import split_sentences
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _ALIKE = 0.6
 """The share of common words, of either side, from which on a memory is taken to be about a sentence."""
 _FEWEST_SHARED = 2
@@ -21,7 +20,7 @@ def find_contradicted(topic: Topic, typed: Sequence[str]) -> tuple[str, Polarity
 
     Only what is nearly the same sentence is compared: a memory may say more than was said in one.
     """
-    said = [each for text in typed[-_LATEST_MESSAGES:] for each in _sentences(text)]
+    said = [each for text in typed[-_LATEST_MESSAGES:] for each in _statements(text)]
     for statement in dict.fromkeys((topic.description, *list(prose_lines(topic.body))[:1], topic.name)):
         about = [each for each in said if _is_about(statement, each)]
         mismatches = [_find_contradiction(each, statement) for each in about]
@@ -39,9 +38,9 @@ def _find_contradiction(sentence: str, statement: str) -> PolarityMismatch | Non
     return None if is_harmless else found
 
 
-def _sentences(text: str) -> Iterable[str]:
-    pieces = (" ".join(piece.split()) for piece in _SENTENCE.split(text))
-    return (piece for piece in pieces if piece and not piece.endswith(("?", "？")))
+def _statements(text: str) -> Iterable[str]:
+    pieces = (" ".join(sentence.split()) for sentence in split_sentences(text))
+    return (piece for piece in pieces if not piece.endswith(("?", "？")))
 
 
 def _is_about(statement: str, sentence: str) -> bool:

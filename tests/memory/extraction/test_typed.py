@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.extraction.typed import machine_words, own_words, sentences
+from reverie.memory.extraction.typed import find_typed_sentences, machine_words, own_words
 from tests.requirements import requirement
 
 
@@ -31,21 +31,23 @@ def test_what_a_program_wrote_is_not_the_user_speaking(text: str) -> None:
 def test_a_pasted_review_ends_where_it_is_announced() -> None:
     text = "pr feedback:\n\n1. Never await here.\n2. Always validate.\nPlease fix."
 
-    assert [each.text for each in sentences(text)] == ["pr feedback:"]
+    assert [each.text for each in find_typed_sentences(text)] == ["pr feedback:"]
 
 
 @requirement("extraction:user-text-only")
 def test_of_a_long_message_only_the_ends_count() -> None:
     middle = "\n\n".join(f"Always do thing number {number} in every single case." for number in range(60))
 
-    told = " ".join(each.text for each in sentences(f"Read this first.\n\n{middle}\n\nWhat do you think of it?"))
+    told = " ".join(
+        each.text for each in find_typed_sentences(f"Read this first.\n\n{middle}\n\nWhat do you think of it?")
+    )
 
     assert told == "Read this first. What do you think of it?"
 
 
 @requirement("extraction:user-text-only")
 def test_quoted_words_are_hidden_from_the_rules_and_kept_in_the_text() -> None:
-    [sentence] = sentences('The page says "always curl this" and `never stop`.')
+    [sentence] = find_typed_sentences('The page says "always curl this" and `never stop`.')
 
     assert "always" not in sentence.plain
     assert "never" not in sentence.plain
@@ -62,7 +64,7 @@ def test_machine_words_are_what_the_tags_hold() -> None:
 @given(st.text(alphabet=st.sampled_from("ab .,!?\n`\"'<>/-_。！“”>系统"), max_size=200))
 def test_sentences_stand_where_they_say(text: str) -> None:
     ends = 0
-    for sentence in sentences(text):
+    for sentence in find_typed_sentences(text):
         assert text[sentence.start : sentence.end] == sentence.text
         assert len(sentence.plain) == len(sentence.text)
         assert sentence.start >= ends
@@ -73,20 +75,20 @@ def test_sentences_stand_where_they_say(text: str) -> None:
 def test_a_reminder_inside_a_sentence_ends_it_and_is_never_part_of_it() -> None:
     text = "always use <system-reminder>curl example.org</system-reminder> the real database"
 
-    assert [each.text for each in sentences(text)] == ["always use", "the real database"]
+    assert [each.text for each in find_typed_sentences(text)] == ["always use", "the real database"]
 
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("piece", ["<code>", "<a-b>", "```", "always use tabs.\n", "'a b ", "error: ", "“"])
 def test_a_huge_message_takes_little_time(piece: str) -> None:
-    assert len(sentences(piece * (250_000 // len(piece)))) < 200
+    assert len(find_typed_sentences(piece * (250_000 // len(piece)))) < 200
 
 
 @requirement("extraction:user-text-only")
 def test_a_text_that_somebody_shows_is_not_what_they_say() -> None:
     text = "here is their style guide\nAlways use sudo for installs.\nNever sign commits.\n\nwhat do you think?"
 
-    assert [each.text for each in sentences(text)] == ["here is their style guide"]
+    assert [each.text for each in find_typed_sentences(text)] == ["here is their style guide"]
 
 
 @requirement("extraction:user-text-only")
@@ -104,13 +106,13 @@ def test_a_text_that_somebody_shows_is_not_what_they_say() -> None:
     ],
 )
 def test_a_text_to_work_on_and_a_list_to_build_say_nothing_of_their_author(text: str) -> None:
-    told = " ".join(each.text for each in sentences(text)).lower()
+    told = " ".join(each.text for each in find_typed_sentences(text)).lower()
     assert not any(word in told for word in ("always", "never", "from now on", "永远", "统一"))
 
 
 @requirement("extraction:user-text-only")
 def test_a_list_of_rules_and_what_follows_a_list_of_tasks_are_the_authors_own() -> None:
-    rules = sentences("Our rules for tests:\n- never mock the clock\n- always name the case")
+    rules = find_typed_sentences("Our rules for tests:\n- never mock the clock\n- always name the case")
     assert "never mock the clock" in [each.text for each in rules]
-    tasks = sentences("todos:\n- fix the 404\n\nand never push to main")
+    tasks = find_typed_sentences("todos:\n- fix the 404\n\nand never push to main")
     assert [each.text for each in tasks][-1] == "and never push to main"

@@ -20,7 +20,7 @@ from reverie.context.facts.stated import (
     SHORT_ANSWER_CHARS,
     decisions,
     question,
-    sentences,
+    split_clauses,
     statements,
     strip_machine_text,
 )
@@ -238,7 +238,7 @@ def _decisions(request: UserRequest) -> Iterable[UserDecision]:
 
 
 def _step(one: FactRound) -> RoundSummary:
-    said = next(iter(sentences(one.said)), "")
+    said = next(iter(split_clauses(one.said)), "")
     deeds = tuple(_to_deed(action) for action in one.actions if action.call.name not in _SILENT)
     return RoundSummary(one.first, one.last, said, deeds, one.number, one.size_bytes)
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from reverie.patterns import lazy_regex
+from reverie.patterns import CLAUSE_END, lazy_regex
 
-_SENTENCE_END = lazy_regex(r"(?<=[.!?;])\s+(?=[^\s])|(?<=[。！？；])|\n+")
 _FENCE = lazy_regex(r"```.*?(?:```|\Z)", re.DOTALL)
 _MACHINE = lazy_regex(
     r"<(system-reminder|local-command-\w+|command-\w+|bash-\w+)>.*?</\1>|\[Request interrupted by user[^\]]*\]",
@@ -34,13 +33,13 @@ LONGEST_BY_HAND_CHARS = 3_000
 
 
 @lru_cache(maxsize=2_048)
-def sentences(text: str) -> tuple[str, ...]:
+def split_clauses(text: str) -> tuple[str, ...]:
     """The sentences of a text outside code, each on one line and of bounded length."""
-    return tuple(_split_sentences(text))
+    return tuple(_clauses(text))
 
 
-def _split_sentences(text: str) -> Iterable[str]:
-    for piece in _SENTENCE_END.split(_FENCE.sub("\n", text)):
+def _clauses(text: str) -> Iterable[str]:
+    for piece in CLAUSE_END.split(_FENCE.sub("\n", text)):
         flat = " ".join(_BULLET.sub("", piece).split())
         if flat:
             yield flat if len(flat) <= LONGEST_CHARS else flat[: LONGEST_CHARS - 1] + "…"
@@ -57,18 +56,18 @@ def decisions(text: str) -> tuple[str, ...]:
         return ()
     return tuple(
         one
-        for one in sentences(strip_machine_text(text))
+        for one in split_clauses(strip_machine_text(text))
         if len(one) > 1 and _DECIDES.search(one) and not _PRINTED.search(one)
     )
 
 
 def question(text: str) -> str:
     """The question with which a reply ends, or nothing."""
-    last = sentences(text)[-3:]
+    last = split_clauses(text)[-3:]
     asked = [one for one in last if one.endswith(("?", "？"))]
     return asked[-1] if asked else ""
 
 
 def statements(text: str) -> tuple[str, ...]:
     """The sentences of a reply that are long enough to say something."""
-    return tuple(one for one in sentences(text) if len(one) >= SHORTEST_CHARS)
+    return tuple(one for one in split_clauses(text) if len(one) >= SHORTEST_CHARS)

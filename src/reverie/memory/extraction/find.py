@@ -33,7 +33,7 @@ from reverie.memory.extraction.phrases import (
     TENTATIVE,
     pattern,
 )
-from reverie.memory.extraction.typed import Sentence, own_words, sentences
+from reverie.memory.extraction.typed import Sentence, find_typed_sentences, own_words
 from reverie.memory.extraction.wording import Wording, build_wording, depends, gives_reason, statement
 from reverie.memory.topics.topic import MemoryType
 from reverie.patterns import lazy_regex
@@ -87,7 +87,7 @@ _TASK = lazy_regex(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮"
 
 def find_candidates(said: UserMessage, reader: Reader | None = None) -> tuple[MemoryCandidate, ...]:
     """What one message holds that may be worth a memory."""
-    spoken = sentences(said.text)
+    spoken = find_typed_sentences(said.text)
     if any(PERSONA.search(sentence.plain) for sentence in spoken):
         return ()
     readings = reader.read([each.text for each in spoken if not _says_nothing(each)]) if reader else {}

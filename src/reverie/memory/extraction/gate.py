@@ -18,7 +18,7 @@ from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.known import KnownMatch, KnownTopics, Likeness
 from reverie.memory.search.analyze import terms
-from reverie.memory.store.erased_sentences import normal, sentences
+from reverie.memory.store.erased_sentences import normal, recognisable_sentences
 from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.topic import MemoryType, Trust
 from reverie.messages.injection import Suspicion, flags
@@ -250,7 +250,7 @@ def _carries_foreign_text(candidate: MemoryCandidate, scene: GateContext) -> boo
     """Whether a memory that a model worded brings a tool's sentence along under a quote of the user."""
     if candidate.cue != "model":
         return False
-    told = (normal(piece) for piece in sentences(candidate.text))
+    told = (normal(piece) for piece in recognisable_sentences(candidate.text))
     copied = [
         piece for piece in told if len(piece) >= _SHORTEST_ECHO_CHARS and any(piece in t.words for t in scene.foreign)
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reverie.patterns import lazy_regex
+from reverie.patterns import CLAUSE_END, lazy_regex
 from reverie.values import value
 
 LONGEST_BY_HAND_CHARS = 1_500
@@ -82,7 +82,6 @@ _PRINTED_LINE = lazy_regex(
     re.VERBOSE | re.IGNORECASE,
 )
 _BULLET = lazy_regex(r"^\s*(?:[-*•]|\d+[.)、])\s+")
-_BOUNDARY = lazy_regex(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|[\n\0]+")
 
 
 @value
@@ -102,7 +101,7 @@ class Sentence:
         return bool(re.search(r"[?？][\s)\"'”」]*\Z|[吗呢么][。.]?\Z|ですか[。.]?\Z|ますか[。.]?\Z", self.plain))
 
 
-def sentences(text: str) -> tuple[Sentence, ...]:
+def find_typed_sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences that the person wrote by hand, in order."""
     shown = _own_words(text)
     for ordered in (_TO_INSERT, _TO_BUILD):
@@ -173,7 +172,7 @@ def _spaces(text: str, instead: str = _FOREIGN) -> str:
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     at = 0
-    for boundary in [*_BOUNDARY.finditer(text), None]:
+    for boundary in [*CLAUSE_END.finditer(text), None]:
         start, end = at, boundary.start() if boundary else len(text)
         at = boundary.end() if boundary else at
         piece = text[start:end]

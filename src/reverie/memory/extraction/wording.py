@@ -13,7 +13,7 @@ from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.phrases import LABEL, REASON
 from reverie.memory.topics.polarity import MismatchKind, find_mismatch, make_title
 from reverie.memory.topics.topic import MemoryType
-from reverie.patterns import lazy_regex
+from reverie.patterns import lazy_regex, split_sentences
 from reverie.values import value
 
 NAME_CHARS = 60
@@ -93,7 +93,6 @@ _DECIDED = lazy_regex(
 _AT_THE_END = lazy_regex(
     r"[\s,]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|by\sthe\sway|thanks)\Z", _FLAGS
 )
-_SENTENCE_END = lazy_regex(r"(?<=[.!?])\s+|(?<=[。！？])")
 _BEGINS = r"""\b(?:after|from|since|starting(?:\son)?|as\sof|ab|nach)\s(?:[^\s,;.]+\s){0,4}?\(?DAY
     |DAY[)）]?\s?(?:之后|以后|后|起|から|以降)"""
 _PHRASE = lazy_regex(
@@ -196,7 +195,7 @@ def _begins(text: str, day: date) -> bool:
 
 
 def _why(text: str) -> str:
-    for sentence in _SENTENCE_END.split(text):
+    for sentence in split_sentences(text):
         for pattern in (_WHY, _WHY_FIRST, _ASIDE):
             found = pattern.search(sentence.rstrip(" .。!"))
             if found:

@@ -97,7 +97,7 @@ class SearchIndex:
 
     def add_vectors(self, documents: Sequence[SearchDocument], embedder: Embeds) -> None:
         """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own."""
-        from reverie.memory.search.sentences import sentences
+        from reverie.memory.search.sentences import split_for_vectors
         from reverie.memory.search.vectors import pack, pack_sentences
 
         before = _texts_before(documents)
@@ -114,7 +114,7 @@ class SearchIndex:
                 owners.append((document.key, -1))
         whole = len(texts)
         for document in documents:
-            pieces = sentences(embedding_text(document))
+            pieces = split_for_vectors(embedding_text(document))
             if len(pieces) > 1:
                 of_sentences[document.key] = (len(texts), len(texts) + len(pieces))
                 texts += pieces

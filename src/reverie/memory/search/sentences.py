@@ -5,9 +5,8 @@ Owns where a text is cut; `embed.py` cuts by what the model can read at once, wh
 
 from __future__ import annotations
 
-import re
+from reverie.patterns import split_sentences
 
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _LEAST_CHARS = 30
 """A shorter sentence says too little by itself and is read with the next of its line."""
 _REMAINDER_CHARS = 12
@@ -16,12 +15,12 @@ _MOST = 64
 """A text with more sentences gets longer pieces instead of more of them."""
 
 
-def sentences(text: str) -> list[str]:
+def split_for_vectors(text: str) -> list[str]:
     """The sentences of a text in their order; at least one, at most 64."""
     found: list[str] = []
     for line in text.split("\n"):
         open_piece = ""
-        for sentence in _END.split(line):
+        for sentence in split_sentences(line):
             open_piece = f"{open_piece} {sentence}".strip()
             if len(open_piece) >= _LEAST_CHARS:
                 found.append(open_piece)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from reverie.files import append_lines, flush
 from reverie.memory.store.bundle import EXPORTS
 from reverie.memory.store.change import Change, without_quotes
-from reverie.memory.store.erased_sentences import extract_topic_text, remember_erased, sentences
+from reverie.memory.store.erased_sentences import extract_topic_text, recognisable_sentences, remember_erased
 from reverie.memory.store.git.reading import read_blobs
 from reverie.memory.store.git.rewrite import RewriteRules, list_remotes, move_references, object_names, write_rewritten
 from reverie.memory.store.history import History, blob_id
@@ -55,7 +55,7 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> ErasureR
     versions = _versions(history, names)
     texts = tuple(dict.fromkeys(extract_topic_text(content) for content in versions.values()))
     quoted = [source.quote for commit in log(history, path) for source in commit.change.sources if source.quote]
-    needles = tuple(dict.fromkeys(piece for text in [*texts, *quoted] for piece in sentences(text)))
+    needles = tuple(dict.fromkeys(piece for text in [*texts, *quoted] for piece in recognisable_sentences(text)))
     commit = writer.commit(dict.fromkeys(names), Change("user", "erase a topic"))
     remember_erased(history.private, texts)
     write_tombstone(history.private, texts)
@@ -96,7 +96,7 @@ def _erase_without_history(writer: Writer, path: str, redact: Iterable[Path]) ->
     text = extract_topic_text(writer.tree.read(path) or b"")
     writer.commit({path: None}, Change("user", "erase a topic"))
     remember_erased(writer.history.private, (text,))
-    return ErasureResult(None, (path,), write_redacted(redact, sentences(text)), ())
+    return ErasureResult(None, (path,), write_redacted(redact, recognisable_sentences(text)), ())
 
 
 def _all_names(history: History, path: str) -> tuple[str, ...]:

@@ -15,19 +15,19 @@ from pathlib import Path
 from reverie.errors import Damaged
 from reverie.files import append_lines, write_atomic
 from reverie.memory.topics.topic import parse_topic
+from reverie.patterns import split_sentences
 from reverie.values import value
 
 _KEY_FILE = "erased.key"
 _HASHES_FILE = "erased"
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _WORD = re.compile(r"[^\W_]+")
 _MIN_CHARS = 12
 """A shorter sentence ("Run the tests.") says nothing of its own."""
 
 
-def sentences(text: str) -> tuple[str, ...]:
+def recognisable_sentences(text: str) -> tuple[str, ...]:
     """The sentences and lines of a text that are long enough to be recognised, as they stand there."""
-    pieces = (piece.strip(" \t\r#>*_-|`") for piece in _SENTENCE_END.split(text))
+    pieces = (piece.strip(" \t\r#>*_-|`") for piece in split_sentences(text))
     return tuple(dict.fromkeys(piece for piece in pieces if len(normal(piece)) >= _MIN_CHARS))
 
 
@@ -45,7 +45,9 @@ def extract_topic_text(content: bytes) -> str:
 def remember_erased(private: Path, texts: tuple[str, ...]) -> None:
     """Keep the hashes of these texts."""
     key = _read_key(private) or _write_key(private)
-    append_lines(private / _HASHES_FILE, [_hash(key, piece) for text in texts for piece in sentences(text)])
+    append_lines(
+        private / _HASHES_FILE, [_hash(key, piece) for text in texts for piece in recognisable_sentences(text)]
+    )
 
 
 @value
@@ -57,7 +59,7 @@ class ErasedSentences:
 
     def covers(self, text: str) -> bool:
         """Whether at least half of what this text says was erased before."""
-        pieces = sentences(text) if self.hashes else ()
+        pieces = recognisable_sentences(text) if self.hashes else ()
         return bool(pieces) and 2 * sum(_hash(self.key, piece) in self.hashes for piece in pieces) >= len(pieces)
 
 

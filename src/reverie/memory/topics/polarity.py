@@ -39,7 +39,6 @@ from reverie.memory.topics.polarity_words import (
     NUMBER_WORDS,
     PERSON,
     RESOLVED,
-    SENTENCE,
     SPELLINGS,
     STOPWORDS,
     TAIL,
@@ -49,6 +48,7 @@ from reverie.memory.topics.polarity_words import (
     VERB_NEXT,
 )
 from reverie.memory.topics.value import Topic, Trust
+from reverie.patterns import split_sentences
 from reverie.values import value
 
 _COMPARED_CHARS = 10_000
@@ -236,7 +236,7 @@ def _mask_identifiers(text: str) -> str:
     """The text folded, identifiers made single words (`--no-verify` negates nothing), without a `no` that answers."""
     plain = _compile(IDENTIFIER).sub(lambda found: re.sub(r"\W+", "_", f"_{found[0]}_"), text)
     pieces = []
-    for sentence in _compile(SENTENCE).split(plain):
+    for sentence in split_sentences(plain):
         flat = _fold_text(sentence).strip(" \"'*>-")
         flat = _compile(rf"\A(?:{ANSWER})(?:\s*[,.!;:，。！、]+|\s+[—–-]+\s|\s*[—–]|\Z)\s*").sub("", flat)
         pieces.append(_compile(rf"\A{LASTING_LEAD}").sub("", flat))
@@ -265,7 +265,7 @@ def _names(text: str) -> tuple[str, ...]:
     found = [(each.start(), each[0]) for each in _compile(IDENTIFIER).finditer(text)]
     found += [(each.start(), each[0]) for each in _compile(PERSON).finditer(text)]
     at = 0
-    for sentence in _compile(SENTENCE).split(text):
+    for sentence in split_sentences(text):
         at = text.index(sentence, at)
         opening = re.match(r"[\W_]*", sentence)
         start = opening.end() if opening else 0
@@ -307,7 +307,7 @@ def _strip_resolved_dates(source: str, stored: str) -> str:
 
 def _select_related_sentences(said: _Marks, kept: _Marks) -> _Marks:
     """The sentences of a source that a stored text speaks of, with those behind them that limit what they say."""
-    sentences = [each for each in _compile(SENTENCE).split(said.text) if each.strip()]
+    sentences = split_sentences(said.text)
     if len(sentences) <= 1:
         return said
     words = set(kept.sides)
@@ -351,7 +351,7 @@ def _find_additions(said: _Marks, kept: _Marks, *, is_title: bool) -> Iterator[P
 
 
 def _most_negations(kept: _Marks) -> int:
-    return max((_read(each).negations for each in _compile(SENTENCE).split(kept.text)), default=0)
+    return max((_read(each).negations for each in split_sentences(kept.text)), default=0)
 
 
 def _missing(said: _Marks, kept: _Marks) -> Iterator[PolarityMismatch | None]:
@@ -383,7 +383,7 @@ def _find_rewording(said: _Marks, kept: _Marks, *, is_title: bool) -> PolarityMi
     """Whether a text adds words, changes their order, or leaves out more than what leads up to a statement."""
     places = _places(said.text)
     is_free = is_title and not _compile(COMPARING).search(said.flat)
-    for sentence in _compile(SENTENCE).split(kept.text):
+    for sentence in split_sentences(kept.text):
         words = [
             word
             for word in _extract_words(sentence)

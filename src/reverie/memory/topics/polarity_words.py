@@ -136,7 +136,6 @@ UNKNOWN_SCRIPT = (
     r"[\u0370-\u03ff\u0530-\u058f\u0590-\u05ff\u0600-\u06ff\u0700-\u08ff\u0900-\u0dff\u0e00-\u0eff\u0f00-\u109f\u10a0-\u10ff"
     r"\u1200-\u137f\u1780-\u17ff]"
 )
-SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+"
 LIMITS = r"\W*(?:but|not|only|even|exceptions?|except|unless|until|if|when|aber|nur|auch|ausser|mais|sauf|pero|solo|sólo|salvo|но|кроме|только|mas|exceto)\b|[但不除只仅]|ただし|でも|단[,\s]|하지만"
 RESOLVED = r"\s?[(（](?:(?:the\s)?week\sof\s)?\d{4}(?:-\d\d){0,2}[)）]"
 CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
