@@ -300,6 +300,23 @@ def test_a_stat_cache_of_an_earlier_version_costs_only_a_reading(tmp_path: Path)
     assert len(log(store)) == 1
 
 
+@pytest.mark.parametrize("torn", [0, 30, 200])
+def test_a_stat_cache_that_lost_its_end_or_all_of_it_costs_only_a_reading(tmp_path: Path, torn: int) -> None:
+    store = open_store(tmp_path)
+    store.save_many([topic(f"Topic {number}") for number in range(20)])
+    store.save(topic("Topic 3", body="New."))
+    state = tmp_path / ".git" / "reverie" / "state"
+    if torn:
+        state.write_bytes(state.read_bytes()[:-torn])
+    else:
+        state.unlink()
+    commits = len(log(store))
+    store.save(topic("Topic 4", body="New too."))
+    assert open_store(tmp_path).sync() == ()
+    assert len(log(store)) == commits + 1
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
 @requirement("store:git:ordinary")
 def test_a_save_on_a_detached_head_moves_that_head_alone(tmp_path: Path) -> None:
     store = open_store(tmp_path)

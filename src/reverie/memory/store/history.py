@@ -36,14 +36,7 @@ from reverie.memory.store.git.refs import (
     write_head,
 )
 from reverie.memory.store.git.repository import PRIVATE, follow_work_tree, git_directory_of, is_ours, make_repository
-from reverie.memory.store.stat_cache import (
-    UNSEEN,
-    Entries,
-    TrackedFile,
-    read_noted_commit,
-    read_stat_cache,
-    write_stat_cache,
-)
+from reverie.memory.store.stat_cache import UNSEEN, Entries, StatCache, TrackedFile
 from reverie.memory.store.tracked import Seen
 from reverie.values import value
 
@@ -88,6 +81,9 @@ class History:
         self.is_moved = False
         self.recovered = ""
         self._loaded = False
+        self._cache = StatCache(self.private / "state")
+        self._unwritten: set[str] = set()
+        """Paths whose entry is not yet in the stat cache."""
 
     @classmethod
     def open(cls, folder: MemoryFolder) -> History:
@@ -134,12 +130,14 @@ class History:
         if self._loaded and head == self.head and (self.is_on or self.entries):
             return
         self.touched = set()
-        entries = read_stat_cache(self._stat_cache)
+        self._unwritten = set()
+        entries = self._cache.read()
         self.entries = entries or {}
-        self.entries_ns = _read_modified_ns(self._stat_cache)
+        self.entries_ns = self._cache.modified_ns()
         self.is_moved = self.exists and (entries is None or self._read_noted_head() != (head or ""))
         if self.is_moved:
             self.entries = self._entries_of(head)
+            self._unwritten.update(self.entries, entries or ())
         self.head = head
         self._loaded = True
 
@@ -183,7 +181,7 @@ class History:
         return next(row[:40] for row in rows if row[:40] not in parents), "looking at all commits"
 
     def _read_noted_head(self) -> str:
-        commit = read_noted_commit(self._stat_cache)
+        commit = self._cache.read_noted_commit()
         return commit if is_commit_id(commit) else ""
 
     def write_commit(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> str | None:
@@ -221,6 +219,7 @@ class History:
     def note_seen(self, seen: Mapping[str, tuple[Seen, bytes] | None]) -> None:
         """Remember how files look on disk, for the next comparison."""
         self.touched.update(seen)
+        self._unwritten.update(seen)
         for path, found in seen.items():
             if found is None:
                 self.entries.pop(path, None)
@@ -229,14 +228,16 @@ class History:
 
     def read_entries(self) -> tuple[Entries, int]:
         """The stat cache as it is now, and when it was written; needs no lock."""
-        written_ns = _read_modified_ns(self._stat_cache)
-        return read_stat_cache(self._stat_cache) or {}, written_ns
+        cache = StatCache(self.private / "state")
+        written_ns = cache.modified_ns()
+        return cache.read() or {}, written_ns
 
     def write_entries(self) -> None:
         """Write git's index and the stat cache; losing either costs one full reading."""
         if self.head is None or write_git_index(self.git, self.head):
-            write_stat_cache(self._stat_cache, self.head, self.entries)
-            self.entries_ns = _read_modified_ns(self._stat_cache)
+            self._cache.write(self.head, self.entries, self._unwritten)
+            self._unwritten = set()
+            self.entries_ns = self._cache.modified_ns()
             self.is_moved = False
 
     def adopt(self, commit: str) -> None:
@@ -270,10 +271,6 @@ class History:
         self._loaded = False
         self.load()
 
-    @property
-    def _stat_cache(self) -> Path:
-        return self.private / "state"
-
     def _entries_of(self, head: str | None) -> Entries:
         """The files of a commit, with what the stat cache knows of the same contents."""
         known = self.entries
@@ -286,10 +283,3 @@ class History:
 def blob_id(content: bytes) -> bytes:
     """The name that git gives to the content of a file."""
     return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).digest()
-
-
-def _read_modified_ns(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return 0

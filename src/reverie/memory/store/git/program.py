@@ -39,6 +39,7 @@ SETTINGS: tuple[tuple[str, str], ...] = (
     ("log.showSignature", "false"),
     ("core.filesRefLockTimeout", "3000"),
     ("fastimport.unpackLimit", "0"),
+    ("pack.compression", "1"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("index.version", "2"),

@@ -110,7 +110,7 @@ class Catalogue:
         rows = {path: table.get(path) for path in touched}
         changed = [path for path, row in rows.items() if row is not None]
         removed = [path for path, row in rows.items() if row is None and path != INDEX_FILE]
-        if not (changed or removed or INDEX_FILE in touched) or not (len(table) or previous):
+        if not (changed or removed or INDEX_FILE in touched) or not (previous or len(table)):
             return None
         return render_index(table, previous, changed=changed, removed=removed, use=self._use(), limits=self._limits)
 
@@ -174,12 +174,11 @@ class Catalogue:
         """Bring the rows of touched paths up to the entries."""
         entries = self._history.entries
         touched = {path: entries[path].oid if path in entries else None for path in self._history.touched}
-        known = self._table.oids_of(touched)
         self._table.remove(path for path, oid in touched.items() if oid is None)
         self._table.put(
             row
             for path, oid in touched.items()
-            if oid is not None and known.get(path) != oid
+            if oid is not None and self._table.oid_of(path) != oid
             for row in self._read_rows(path, oid)
         )
         self._history.touched.clear()

@@ -140,7 +140,7 @@ def render_index(
     page = _read_page(previous_text, rows, {path_key(path) for path in removed})
     placed = {line.path for line in page.fixed if isinstance(line, IndexEntry)}
     candidates = len(rows) - len(placed)
-    chosen = _chosen(rows, placed, page, use or {}, limits or IndexLimits())
+    chosen = _chosen(rows, candidates, placed, page, use or {}, limits or IndexLimits())
     standing = {entry.path: entry for entry in page.block}
     block = [_item(row, standing.get(row.path), changed) for row in _order_rows(chosen, standing, changed)]
     if candidates > len(chosen):
@@ -240,7 +240,12 @@ def _first_mentions(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
 
 
 def _chosen(
-    rows: IndexRows, placed: Collection[str], page: _Page, use: Mapping[str, float], limits: IndexLimits
+    rows: IndexRows,
+    candidates: int,
+    placed: Collection[str],
+    page: _Page,
+    use: Mapping[str, float],
+    limits: IndexLimits,
 ) -> list[IndexRow]:
     """The most useful topics, as many as fit beside what is fixed."""
     fixed = strip_uncounted("\n".join(line.text for line in page.fixed)).rstrip("\n")
@@ -249,7 +254,6 @@ def _chosen(
     least_bytes = limits.generated_lines_at_least * limits.size_bytes // limits.lines
     bytes_left = max(limits.size_bytes - _size_bytes(fixed) - 3, least_bytes)
     best = rows.best(lines_left, use, placed)
-    candidates = len(rows) - len(placed)
     if candidates > lines_left or sum(map(_line_bytes, best)) > bytes_left:
         lines_left -= 1
         bytes_left -= _size_bytes(render_left_out_note(candidates)) + 2

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing, suppress
 from datetime import date
+from heapq import nsmallest
 from pathlib import Path
+from typing import NamedTuple
 
 from reverie.files import write_folder
 from reverie.memory.index_file import IndexFile
@@ -19,47 +21,50 @@ from reverie.memory.store.index.memory_md import IndexRow, rank
 from reverie.memory.topics.finding import key_of
 from reverie.memory.topics.topic import MemoryType
 
-# Only names that stand in this file are put into statements; values are always bound.
-# ruff: noqa: S608
 _IN_MEMORY = Path(":memory:")
 _BETWEEN_HOOKS = "\x1f"
 _ALWAYS, _PINNED = 1, 2
 _TYPES = {kind.value: kind for kind in MemoryType}
 _LATEST_DAY = date.max.toordinal()
-_COLUMNS = "path, oid, path_key, name, name_key, hooks, type, flags, day, place"
-_TOPICS = "SELECT path, name, hooks, type, flags, day FROM files WHERE place IS NOT NULL"
-_PENDING = f"""
-PRAGMA temp_store = MEMORY;
-CREATE TEMP TABLE pending(path BLOB PRIMARY KEY, oid BLOB, path_key BLOB, name BLOB, name_key BLOB, hooks BLOB,
-  type TEXT, flags INTEGER, day TEXT, place INTEGER) WITHOUT ROWID;
-CREATE TEMP VIEW files AS SELECT {_COLUMNS} FROM main.lines WHERE path NOT IN (SELECT path FROM pending)
-  UNION ALL SELECT {_COLUMNS} FROM pending WHERE oid IS NOT NULL;
-"""
-"""What was put and is not yet committed, of this connection alone; a row without a content id was removed. So nothing
-in the file is locked while a change is under way."""
-_COMMIT = (
-    "DELETE FROM main.lines WHERE path IN (SELECT path FROM pending WHERE oid IS NULL)",
-    f"INSERT OR REPLACE INTO main.lines SELECT {_COLUMNS} FROM pending WHERE oid IS NOT NULL",
-    "DELETE FROM pending",
-)
+_TOPICS = "SELECT path, name, hooks, type, flags, day FROM lines WHERE place IS NOT NULL"
 _Values = tuple[bytes, bytes, bytes, bytes | None, bytes | None, bytes | None, str | None, int, str | None, int | None]
 
 
+class _Pending(NamedTuple):
+    """What was put for a path and is not yet committed."""
+
+    oid: bytes
+    row: IndexRow | None
+
+
 class RowTable:
-    """The rows, in a file or, where that cannot be, in memory."""
+    """The rows, in a file or, where that cannot be, in memory.
+
+    What was put waits in this object until `commit`, so nothing in the file is locked while a change is under way.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: IndexFile | None = None
         self._inode = 0
         self._known: dict[str, IndexRow | None] = {}
+        """Rows of the file that were read already."""
+        self._pending: dict[str, _Pending | None] = {}
+        """Path → what was put; None where the file was removed."""
 
     def __len__(self) -> int:
-        count: int = self._open().execute("SELECT count(*) FROM files WHERE place IS NOT NULL").fetchone()[0]
-        return count
+        count: int = self._open().execute("SELECT count(*) FROM lines WHERE place IS NOT NULL").fetchone()[0]
+        replaced = sum(self._read_row(path) is not None for path in self._pending)
+        return count - replaced + sum(put is not None and put.row is not None for put in self._pending.values())
 
     def get(self, path: str) -> IndexRow | None:
         """The row of an indexed topic that can be read."""
+        if path in self._pending:
+            put = self._pending[path]
+            return put.row if put is not None else None
+        return self._read_row(path)
+
+    def _read_row(self, path: str) -> IndexRow | None:
         if path not in self._known:
             found = self._open().execute(_TOPICS + " AND path = ?", (_encode_text(path),)).fetchone()
             self._known[path] = _row(*found) if found else None
@@ -67,53 +72,60 @@ class RowTable:
 
     def path_with_key(self, key: str) -> str | None:
         """The file that has this `path_key`."""
-        found = self._open().execute("SELECT path FROM files WHERE path_key = ?", (_encode_text(key),)).fetchone()
-        return _decode_text(found[0]) if found else None
+        sql = "SELECT path FROM lines WHERE path_key = ?"
+        stored = (_decode_text(path) for (path,) in self._open().execute(sql, (_encode_text(key),)))
+        put = (path for path, put in self._pending.items() if put is not None and key_of(path) == key)
+        return next((path for path in stored if path not in self._pending), None) or next(put, None)
 
     def find_path_by_name(self, name: str) -> str | None:
         """The first topic that has this name, whatever its case and accents."""
-        sql = "SELECT min(path) FROM files WHERE name_key = ?"
-        found = self._open().execute(sql, (_encode_text(key_of(name)),)).fetchone()[0]
-        return None if found is None else _decode_text(found)
+        key = key_of(name)
+        sql = "SELECT path FROM lines WHERE name_key = ?"
+        stored = (_decode_text(path) for (path,) in self._open().execute(sql, (_encode_text(key),)))
+        paths = {path for path in stored if path not in self._pending}
+        paths.update(path for path, put in self._pending.items() if put and put.row and key_of(put.row.name) == key)
+        return min(paths, key=_encode_text, default=None)
 
     def best(self, count: int, use: Mapping[str, float], without: Collection[str]) -> list[IndexRow]:
         """The first by `rank`, leaving out some paths."""
         used = {path: row for path, often in use.items() if often and (row := self.get(path)) is not None}
-        limit = count + len(used) + len(without)
-        found = self._open().execute(_TOPICS + " ORDER BY place, path LIMIT ?", (limit,)).fetchall()
-        rows = {
+        limit = count + len(used) + len(without) + len(self._pending)
+        found = self._open().execute(_TOPICS + " ORDER BY place, path LIMIT ?", (limit,))
+        stored = {
             path: self._known.get(path) or _row(*columns) for columns in found if (path := _decode_text(columns[0]))
         }
-        self._known |= rows
+        self._known |= stored
+        rows = {path: row for path, row in stored.items() if path not in self._pending}
+        rows |= {path: put.row for path, put in self._pending.items() if put is not None and put.row is not None}
         candidates = [row for path, row in (rows | used).items() if path not in without]
-        return sorted(candidates, key=lambda row: rank(row, use))[:count]
+        return nsmallest(count, candidates, key=lambda row: rank(row, use))
 
     def names(self) -> dict[str, tuple[bytes, str]]:
         """Path → content id and name of every indexed topic that can be read."""
-        return _names(self._open(), "files")
+        stored = {path: row for path, row in _names(self._open()).items() if path not in self._pending}
+        return stored | {path: (put.oid, put.row.name) for path, put in self._pending.items() if put and put.row}
 
     def oids(self) -> dict[str, bytes]:
         """Path → content id of every file."""
-        return {_decode_text(path): oid for path, oid in self._open().execute("SELECT path, oid FROM files")}
+        rows = self._open().execute("SELECT path, oid FROM lines")
+        stored = {path: oid for encoded, oid in rows if (path := _decode_text(encoded)) not in self._pending}
+        return stored | {path: put.oid for path, put in self._pending.items() if put is not None}
 
-    def oids_of(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """As `oids`, for some paths."""
-        ask = "SELECT oid FROM files WHERE path = ?"
-        found = ((path, self._open().execute(ask, (_encode_text(path),)).fetchone()) for path in paths)
-        return {path: row[0] for path, row in found if row is not None}
+    def oid_of(self, path: str) -> bytes | None:
+        """The content id of one file."""
+        if path in self._pending:
+            put = self._pending[path]
+            return put.oid if put is not None else None
+        found = self._open().execute("SELECT oid FROM lines WHERE path = ?", (_encode_text(path),)).fetchone()
+        return found[0] if found else None
 
     def put(self, rows: Iterable[tuple[str, bytes, IndexRow | None]]) -> None:
         """Set what is known of files: path, content id, and the row of an indexed topic that can be read."""
-        self._put([_values(*row) for row in rows])
+        self._pending.update({path: _Pending(oid, row) for path, oid, row in rows})
 
     def remove(self, paths: Iterable[str]) -> None:
         """Forget files."""
-        self._put([(_encode_text(path), *[None] * 9) for path in paths])
-
-    def _put(self, values: Sequence[tuple[bytes, *tuple[object, ...]]]) -> None:
-        for each in values:
-            self._known.pop(_decode_text(each[0]), None)
-        self._open().executemany("INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._pending.update(dict.fromkeys(paths))
 
     @property
     def head(self) -> str | None:
@@ -126,23 +138,22 @@ class RowTable:
         database = self._open()
         assert self._file is not None
         has_new_head = self.head != head
-        if not has_new_head and not self._has_pending():
+        if not has_new_head and not self._pending:
             return
+        removed = [(_encode_text(path),) for path, put in self._pending.items() if put is None]
+        rows = [_values(path, put.oid, put.row) for path, put in self._pending.items() if put is not None]
         with self._file.writing():
-            for statement in _COMMIT:
-                database.execute(statement)
+            database.executemany("DELETE FROM lines WHERE path = ?", removed)
+            database.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             if has_new_head:
                 database.execute("DELETE FROM lines_of")
                 database.execute("INSERT INTO lines_of VALUES (?)", (head,))
+        self._known.update({path: put.row if put is not None else None for path, put in self._pending.items()})
+        self._pending.clear()
 
     def rollback(self) -> None:
         """Forget what was put and not kept."""
-        if self._file is not None and self._has_pending():
-            self._open().execute("DELETE FROM pending")
-            self._known.clear()
-
-    def _has_pending(self) -> bool:
-        return self._open().execute("SELECT 1 FROM pending LIMIT 1").fetchone() is not None
+        self._pending.clear()
 
     def renew(self) -> None:
         """See what another process wrote, also into a new file."""
@@ -154,6 +165,7 @@ class RowTable:
         """Let go of the file."""
         file, self._file = self._file, None
         self._known.clear()
+        self._pending.clear()
         if file is not None:
             with suppress(sqlite3.Error):
                 file.close()
@@ -168,7 +180,6 @@ class RowTable:
         file = IndexFile(path)
         # A store is simply dropped when nobody needs it any more, and its table with it.
         weakref.finalize(self, file.close)
-        file.connection.executescript(_PENDING)
         return file
 
     def _open(self) -> sqlite3.Connection:
@@ -187,13 +198,13 @@ def read_names(path: Path) -> dict[str, tuple[bytes, str]]:
     """The names in a table that somebody else may be writing; none where it cannot be read."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            return _names(database, "lines")
+            return _names(database)
     except sqlite3.Error:
         return {}
 
 
-def _names(database: sqlite3.Connection, table: str) -> dict[str, tuple[bytes, str]]:
-    rows = database.execute(f"SELECT path, oid, name FROM {table} WHERE place IS NOT NULL")
+def _names(database: sqlite3.Connection) -> dict[str, tuple[bytes, str]]:
+    rows = database.execute("SELECT path, oid, name FROM lines WHERE place IS NOT NULL")
     return {_decode_text(path): (oid, _decode_text(name)) for path, oid, name in rows}
 
 
