@@ -49,24 +49,14 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
     """
     is_terminal = sys.stdout.isatty()
     screen = shutil.get_terminal_size().columns if is_terminal else UNBOUNDED
-    cells = [[_one_line(cell) for cell in row] for row in rows]
-    widths = [
-        max([len(heading), *(_width(row[number]) for row in cells)]) for number, (heading, _) in enumerate(columns)
-    ]
-    rigid = sum(width for width, (_, side) in zip(widths, columns, strict=True) if side != "flex")
-    left = max(0, screen - rigid - 2 * (len(columns) - 1))
-    giving = sorted(width for width, (_, side) in zip(widths, columns, strict=True) if side == "flex")
-    share = left
-    for number, width in enumerate(giving):
-        # The narrow ones take what they need; the others share what is left.
-        share = left // (len(giving) - number)
-        left -= min(width, share)
-    rooms = [
-        min(width, max(len(heading), NARROWEST, share)) if side == "flex" else width
-        for (heading, side), width in zip(columns, widths, strict=True)
-    ]
-    sides = [side for _, side in columns]
-    head = _line([heading for heading, _ in columns], rooms, sides)
+    cells = [tuple(heading for heading, _ in columns), *(tuple(map(_one_line, row)) for row in rows)]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    rooms = _share_room(screen, columns, widths)
+    shown = (
+        [_fit(cell, room, side) for cell in column]
+        for column, room, (_, side) in zip(zip(*cells, strict=True), rooms, columns, strict=True)
+    )
+    head, *lines = ("  ".join(row).rstrip() for row in zip(*shown, strict=True))
     if is_terminal:
         from rich.text import Text
 
@@ -76,18 +66,27 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
     else:
         sys.stdout.write(f"{title}\n{head}\n" if title is not None else f"{head}\n")
     # Thousands of lines: Rich would take a second for each two thousand.
-    sys.stdout.write("".join(f"{_line(row, rooms, sides)}\n" for row in cells))
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+def _share_room(screen: int, columns: Sequence[tuple[str, str]], widths: Sequence[int]) -> list[int]:
+    """How wide each column becomes: of those that give way the narrow ones keep their width, the others share."""
+    rigid = sum(width for width, (_, side) in zip(widths, columns, strict=True) if side != "flex")
+    left = max(0, screen - rigid - 2 * (len(columns) - 1))
+    giving = sorted(width for width, (_, side) in zip(widths, columns, strict=True) if side == "flex")
+    share = left
+    for number, width in enumerate(giving):
+        share = left // (len(giving) - number)
+        left -= min(width, share)
+    return [
+        min(width, max(len(heading), NARROWEST, share)) if side == "flex" else width
+        for (heading, side), width in zip(columns, widths, strict=True)
+    ]
 
 
-def _line(cells: Sequence[str], rooms: Sequence[int], sides: Sequence[str]) -> str:
-    """Cells beside each other, each in its room; what is longer ends with an ellipsis."""
-    shown = []
-    for cell, room, side in zip(cells, rooms, sides, strict=True):
-        width = _width(cell)
-        text = cell if width <= room else _cut(cell, room)
-        gap = " " * (room - width)
-        shown.append(gap + text if side == "right" else text + gap)
-    return "  ".join(shown).rstrip()
+def _fit(cell: str, room: int, side: str) -> str:
+    """A cell as wide as its column; what is longer ends with an ellipsis."""
+    width = _width(cell)
+    text, gap = (cell, " " * (room - width)) if width <= room else (_cut(cell, room), "")
+    return gap + text if side == "right" else text + gap
 
 
 def _one_line(cell: str) -> str:

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from reverie.memory.index_file import IndexFile
 from reverie.memory.search.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
@@ -123,6 +123,11 @@ class TopicTable:
         """Every topic, in the order of paths."""
         rows = self._database.execute(f"{_READ} ORDER BY path").fetchall()
         return (_to_indexed(*row) for row in rows)
+
+    def read_fields(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The path of every topic and what its front matter says, in the order of paths."""
+        sql = "SELECT path, fields FROM topics WHERE fields IS NOT NULL ORDER BY path"
+        return ((path, json.loads(fields)) for path, fields in self._database.execute(sql).fetchall())
 
     def with_body(self, body: str) -> list[Topic]:
         """The topics that have exactly this text, in the order of paths."""
