@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from reverie.errors import UserMistake
 from reverie.memory.search.topic_index import IndexedFolder
-from reverie.memory.store.tracked import is_topic_path, list_tracked
 from reverie.memory.topics.finding import find_topic
 
 _SUGGESTED = 3
@@ -28,9 +27,7 @@ def find_path(folder: IndexedFolder, name: str) -> str | None:
     Raises:
         UserMistake: more than one fits equally well.
     """
-    folder.sweep()
-    paths = [path for path in list_tracked(folder.folder) if is_topic_path(path)]
-    found = find_topic(inside(folder.folder.directory, name), paths, folder.names)
+    found = find_topic(inside(folder.folder.directory, name), folder.list_paths(), folder.names)
     if found is not None or not name.strip():
         return found
     begun = [path for path, title in folder.names().items() if title.casefold().startswith(name.casefold())]

@@ -6,6 +6,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +17,7 @@ from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.memory import Memory
+    from reverie.memory.topics.value import Topic
     from reverie.session.wiring import Agreed
     from reverie.settings.load import Configuration, SettingsFlags
 
@@ -90,13 +92,24 @@ class Which:
         memory = Memory.at(places, settings, self.common.directory(self.project))
         return memory.user if self.is_user else memory
 
+    def read(self, name: str) -> tuple[Memory, Topic]:
+        """The memory of a name, and whose it is: the user's own when the project has nothing of that name."""
+        from reverie.errors import UserMistake
+
+        project, *user = self.all(self.open())
+        try:
+            return project, project.read(name)
+        except UserMistake:
+            for memory in user:
+                with suppress(UserMistake):
+                    return memory, memory.read(name)
+            raise
+
     def open_for(self, name: str, *, or_gone: bool = False) -> Memory:
         """The memory that holds a name: the user's own when the project has nothing of that name.
 
         `or_gone` allows for a name that only the past knows.
         """
-        from contextlib import suppress
-
         from reverie.errors import Error, UserMistake
 
         both = self.all(self.open())

@@ -34,8 +34,11 @@ def command(which: Which, *, name: str, when: datetime | None, as_json: bool) ->
     from reverie.apps.cli.memory_documents import whole_document
     from reverie.apps.cli.output import print_json
 
-    memory = which.open_for(name, or_gone=when is not None)
-    topic = memory.read(name) if when is None else memory.read_at(name, when)
+    if when is None:
+        memory, topic = which.read(name)
+    else:
+        memory = which.open_for(name, or_gone=True)
+        topic = memory.read_at(name, when)
     document = whole_document(topic, memory.directory, memory.scope.name)
     if as_json:
         print_json(document)

@@ -83,19 +83,26 @@ class IndexedFolder:
 
     def sweep(self) -> tuple[str, ...]:
         """Bring the index up to the files on disk; return the paths whose contents differed."""
+        return self._sweep()[1]
+
+    def list_paths(self) -> list[str]:
+        """Sweep, and list every topic file by its path, also those that cannot be read."""
+        return [path for path in self._sweep()[0] if is_topic_path(path)]
+
+    def _sweep(self) -> tuple[dict[str, Seen], tuple[str, ...]]:
         started = time.monotonic()
         # Outside the lock: looking at ten thousand files takes longer than answering a query.
         listed = list_tracked(self.folder)
         with self._lock:
             self._swept = max(self._swept, started)
             if listed == self._listed or not self._exists():
-                return ()
+                return listed, ()
             try:
-                return self._brought_up_to(listed)
+                return listed, self._brought_up_to(listed)
             except sqlite3.OperationalError as problem:
                 # A full disk, for instance: what cannot be kept can still be searched.
                 self._open_aside(problem)
-                return self._brought_up_to(listed)
+                return listed, self._brought_up_to(listed)
 
     def _brought_up_to(self, listed: dict[str, Seen]) -> tuple[str, ...]:
         looks_like = fingerprint(listed)
