@@ -67,6 +67,8 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
         sys.stdout.write(f"{title}\n{head}\n" if title is not None else f"{head}\n")
     # Thousands of lines: Rich would take a second for each two thousand.
     sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
 def _share_room(screen: int, columns: Sequence[tuple[str, str]], widths: Sequence[int]) -> list[int]:
     """How wide each column becomes: of those that give way the narrow ones keep their width, the others share."""
     rigid = sum(width for width, (_, side) in zip(widths, columns, strict=True) if side != "flex")
