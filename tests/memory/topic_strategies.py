@@ -6,9 +6,9 @@ from datetime import UTC, date
 
 from hypothesis import strategies as st
 
+from reverie.files.front_matter import Scalar, Table, Value, canonical
 from reverie.memory.topics.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
 from reverie.memory.topics.fields import FIELDS
-from reverie.memory.topics.frontmatter import Scalar, Table, Value, canonical
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust
 

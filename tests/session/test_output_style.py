@@ -44,7 +44,7 @@ def test_the_nearer_folder_stands_and_broken_files_are_left_out(tmp_path: Path) 
         folder.mkdir()
         (folder / "same.md").write_text(f"---\nname: Same\n---\n{text}", encoding="utf-8")
     (user / "empty.md").write_text("---\nname: Empty\n---\n", encoding="utf-8")
-    (user / "broken.md").write_text("---\nname: [\n---\ntext", encoding="utf-8")
+    (user / "broken.md").write_text("---\nname: x\n  bad: indent\n---\ntext", encoding="utf-8")
     (user / "folder.md").mkdir()
 
     assert list_output_styles([user, project, tmp_path / "nowhere"]) == (OutputStyle("Same", "near"),)

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.errors import Damaged
+from reverie.extensions.markdown_file import read_page
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.files import is_inside, read_small
-from reverie.memory.topics.frontmatter import BOM, plain_text, split
+from reverie.files.front_matter import BOM
 from reverie.session.options import SessionOptions
 from reverie.session.prompt_text import prompt_text
 from reverie.values import value
 
 DEFAULT = "default"
 """The name that asks for no style at all."""
-_YES = frozenset({"true", "yes", "on", "1"})
 
 
 @value
@@ -77,21 +76,16 @@ def read_output_style(path: Path) -> OutputStyle | None:
     content = read_small(path)
     if content is None:
         return None
-    text = content.decode("utf-8", errors="replace").removeprefix(BOM)
-    try:
-        head = split(str(path), text)
-    except Damaged:
-        return None
-    keys = {} if head is None else {entry.key: plain_text(entry.value) or "" for entry in head.entries}
-    body = (text if head is None else head.body).strip()
-    if not body:
+    page = read_page(content.decode("utf-8", errors="replace"))
+    body = page.body.removeprefix(BOM).strip()
+    if page.problem or not body:
         return None
     return OutputStyle(
-        name=keys.get("name") or path.stem,
+        name=page.text("name") or path.stem,
         text=body,
-        description=keys.get("description", ""),
-        keeps_coding=keys.get("keep-coding-instructions", "").lower() in _YES,
-        is_forced=keys.get("force-for-plugin", "").lower() in _YES,
+        description=page.text("description"),
+        keeps_coding=page.flag("keep-coding-instructions", default=False),
+        is_forced=page.flag("force-for-plugin", default=False),
     )
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.extensions.instructions.rules import list_rules, split_front_matter
+from reverie.extensions.instructions.rules import split_front_matter
+from reverie.extensions.markdown_file import list_markdown
 from tests.extensions.instructions.trees import write_tree
 from tests.requirements import requirement
 
@@ -60,7 +61,7 @@ def test_rules_lie_at_any_depth_and_links_that_lead_back_end(tmp_path: Path) -> 
     (tmp_path / "rules/a/back").symlink_to(tmp_path / "rules")
     (tmp_path / "rules/shared").symlink_to(tmp_path / "shared")
 
-    found = [str(path.relative_to(tmp_path / "rules")) for path in list_rules(tmp_path / "rules")]
+    found = [str(path.relative_to(tmp_path / "rules")) for path in list_markdown(tmp_path / "rules")]
 
     assert found == ["a/z.md", "b.md", "shared/s.MD"]
-    assert list_rules(tmp_path / "nowhere") == ()
+    assert list_markdown(tmp_path / "nowhere") == ()

@@ -33,7 +33,8 @@ from reverie.extensions.instructions.instruction_file import (
     Where,
 )
 from reverie.extensions.instructions.markdown import without_comments
-from reverie.extensions.instructions.rules import list_rules, split_front_matter
+from reverie.extensions.instructions.rules import split_front_matter
+from reverie.extensions.markdown_file import list_markdown
 from reverie.files.globs import matches_below, unfold_all
 from reverie.files.places import InstructionFiles, find_checkout
 from reverie.values import value
@@ -174,7 +175,7 @@ class _Loading:
             if self._settings.agents_md or path.name.lower() != _AGENTS:
                 self._read(path, _Errand(kind, reason, owner))
         self._drop_copies(first)
-        for path in list_rules(level.rules):
+        for path in list_markdown(level.rules, with_hidden=True):
             self._read_rule(path, _Errand(kind, reason, owner))
 
     def read_matching_rules(self, touched: Path) -> None:

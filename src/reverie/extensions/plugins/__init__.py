@@ -1,4 +1,4 @@
 """Plugins: folders that bring hooks, agents, skills and servers.
 
-Reading order: `front_matter` reads what people wrote, `plugin` reads one folder, `installed` finds them all.
+Reading order: `plugin` reads one folder, `installed` finds them all.
 """

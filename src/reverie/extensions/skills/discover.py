@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from reverie.extensions.plugins.front_matter import list_markdown
+from reverie.extensions.markdown_file import list_markdown
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.extensions.skills.skill import Skill, read_skill
 from reverie.files import is_inside

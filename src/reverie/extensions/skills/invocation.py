@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from reverie.errors import UserMistake
 from reverie.extensions.json_file import Unread
-from reverie.extensions.plugins.front_matter import read_page
+from reverie.extensions.markdown_file import read_page
 from reverie.extensions.skills.skill import Skill, digest_of, read_content
 from reverie.values import value
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from reverie.extensions.json_file import Unread
-from reverie.extensions.plugins.front_matter import FrontMatterFile, effort_of, hooks_block, read_page
+from reverie.extensions.markdown_file import FrontMatterFile, effort_of, hooks_block, read_page
 from reverie.files import read_small
 from reverie.files.trust import TrustKind, TrustPart
 from reverie.settings import Declaration

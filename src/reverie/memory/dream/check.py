@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reverie.errors import Damaged
+from reverie.files import front_matter
+from reverie.files.front_matter import Scalar, parse_value
 from reverie.files.secret_scan import scan
 from reverie.memory.dream.proposal import DreamStep, StepKind
 from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
 from reverie.memory.extraction.gate import GateContext, judge
 from reverie.memory.store.tracked import INDEX_FILE, is_safe_path, is_topic_path
-from reverie.memory.topics import frontmatter
-from reverie.memory.topics.frontmatter import Scalar, parse_value
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
 from reverie.messages.injection import Suspicion, flags
 from reverie.values import value
@@ -93,7 +93,7 @@ def _judge(path: str, before: str | None, after: str, rules: DreamRules, said: s
         old = parse_topic(path, before) if before is not None else None
     except Damaged as problem:
         raise _Refusal(f"cannot be read as a topic: {problem}") from None
-    matter = frontmatter.split(path, after)
+    matter = front_matter.split(path, after)
     if matter is None or not topic.description.strip() or (old is None and topic.type is None):
         raise _Refusal("lacks front matter with name, description and type")
     marks = {key: _plain(value) for key, value in topic.extra if key in {RETIRED, REPLACED_BY}}

@@ -1,6 +1,6 @@
 """One topic: a Markdown file with front matter, and everything about it that needs no other file.
 
-- the value and its file: `value`, `topic` (text to value and back), `frontmatter` and `fields` (its head), `merge`
+- the value and its file: `value`, `topic` (text to value and back), `fields` (its front matter), `merge`
   (two edits of one), `remarks` (what was guessed while reading), `vetted` (what was scanned already)
 - `draft`: from what a caller says to a topic
 - its name: `filenames`, `finding` (which topic is meant by a name)

@@ -11,8 +11,8 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from reverie.files.front_matter import Scalar, Table, Value, plain_text, quote_string
 from reverie.memory.topics.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
-from reverie.memory.topics.frontmatter import Scalar, Table, Value, plain_text, quote_string
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.value import MemoryType, Source, Trust
 from reverie.values import value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.memory.topics import frontmatter
+from reverie.files import front_matter
 from reverie.memory.topics.fields import FIELDS
 from reverie.memory.topics.topic import parse_topic
 
@@ -22,7 +22,7 @@ def topic_remarks(path: str, text: str) -> tuple[Remark, ...]:
 
     Raises: `Damaged` when it cannot be read at all.
     """
-    matter = frontmatter.split(path, text)
+    matter = front_matter.split(path, text)
     if matter is None:
         return (Remark(None, "it has no front matter: name and description are taken from its text"),)
     topic = parse_topic(path, text)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from reverie.memory.topics import frontmatter
+from reverie.files import front_matter
+from reverie.files.front_matter import BOM, FrontMatter, Table, canonical
 from reverie.memory.topics.fields import FIELDS, NotUnderstood
-from reverie.memory.topics.frontmatter import BOM, FrontMatter, Table, canonical
 from reverie.memory.topics.value import MemoryType, Source, Topic, Trust, prose_lines
 
 __all__ = ["MemoryType", "Source", "Topic", "Trust", "parse_topic", "prose_lines", "render_topic"]
@@ -25,7 +25,7 @@ def parse_topic(path: str, text: str) -> Topic:
 
     Raises: `Damaged` when its front matter is not YAML.
     """
-    matter = frontmatter.split(path, text)
+    matter = front_matter.split(path, text)
     if matter is None:
         return Topic(path, "", "", body=text.removeprefix(BOM))
     known, extra = _understand(matter.table())
@@ -90,7 +90,7 @@ def _block(topic: Topic) -> str:
 
 
 def _row(key: str, text: str) -> str:
-    name = key if re.fullmatch(r"[A-Za-z_][\w-]*", key, re.ASCII) else frontmatter.quote_string(key)
+    name = key if re.fullmatch(r"[A-Za-z_][\w-]*", key, re.ASCII) else front_matter.quote_string(key)
     return f"{name}:{text}" if text.startswith("\n") else f"{name}: {text}"
 
 
@@ -99,7 +99,7 @@ def _edit_text(topic: Topic, previous_text: str) -> str | None:
     previous = parse_topic(topic.path, previous_text)
     if previous == topic:
         return previous_text
-    matter = frontmatter.split(topic.path, previous_text)
+    matter = front_matter.split(topic.path, previous_text)
     if matter is None:
         bom = BOM if previous_text.startswith(BOM) else ""
         newline = "\r\n" if "\r\n" in previous_text else "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reverie.extensions.plugins.front_matter import read_page
+from reverie.extensions.markdown_file import read_page
 from reverie.files.places import Places
 from reverie.session.subagents.definitions.definition import Definition, definition_of
 

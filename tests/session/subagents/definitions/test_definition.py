@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reverie.extensions.plugins.front_matter import read_page
+from reverie.extensions.markdown_file import read_page
 from reverie.files.places import AgentScope
 from reverie.messages.blocks import Json
 from reverie.session.subagents.definitions.definition import Definition, definition_of, page_of_json

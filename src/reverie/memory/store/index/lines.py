@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import unquote
 
-from reverie.memory.topics.frontmatter import BOM
+from reverie.files.front_matter import BOM
 from reverie.values import value
 
 LINE_CHARS = 150

@@ -17,6 +17,7 @@ from functools import lru_cache
 from heapq import nsmallest
 from typing import Protocol
 
+from reverie.files.front_matter import BOM
 from reverie.memory.store.index.lines import (
     IndexEntry,
     Line,
@@ -28,7 +29,6 @@ from reverie.memory.store.index.lines import (
     strip_uncounted,
 )
 from reverie.memory.topics.filenames import path_key
-from reverie.memory.topics.frontmatter import BOM
 from reverie.memory.topics.topic import MemoryType, Topic, prose_lines
 from reverie.settings.memory import IndexSettings
 from reverie.values import value

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from reverie.extensions.plugins.front_matter import EFFORTS, Field, FrontMatterFile, hooks_block, servers_block
+from reverie.extensions.markdown_file import EFFORTS, Field, FrontMatterFile, hooks_block, servers_block
 from reverie.files.places import AgentScope
 from reverie.files.trust import TrustKind, TrustPart
 from reverie.messages.blocks import Json

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reverie.errors import UserMistake
 from reverie.extensions.json_file import Unread, parse_object
-from reverie.extensions.plugins.front_matter import list_markdown, read_page
+from reverie.extensions.markdown_file import list_markdown, read_page
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.files import is_inside, read_small
 from reverie.files.places import Places

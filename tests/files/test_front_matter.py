@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import Damaged
-from reverie.memory.topics.frontmatter import (
+from reverie.files.front_matter import (
     Scalar,
     Table,
     Value,

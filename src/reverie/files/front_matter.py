@@ -1,8 +1,11 @@
 """The YAML block at the head of a Markdown file: found, read without type surprises, edited line by line.
 
+The only reader of front matter: memories use `split`, which knows the lines of each key so that one can be edited and
+every other byte stays; files that are only read (skills, agents, rules) use `cut` and `parse_table`.
+
 Scalars stay the text that stands in the file (`yes`, `1e3` and dates are not converted); what they mean is the caller's
-business (`topic.py`). Reading forgives what people and agents write without quotes (a colon, a tab); anything else that
-is not YAML is `Damaged` with its line. Editing replaces the lines of one key and leaves every other byte alone.
+business. Reading forgives what people and agents write without quotes (a colon, a tab, a glob pattern); anything else
+that is not YAML is `Damaged` with its line in a memory, which we would write again, and a `ValueError` elsewhere.
 """
 
 from __future__ import annotations
@@ -29,10 +32,13 @@ _STRING_TAG = "tag:yaml.org,2002:str"
 _CORE_TAGS = lazy_regex(r"tag:yaml\.org,2002:(str|int|float|bool|null|timestamp|merge|value|seq|map)\Z")
 _LOOKS_LIKE_KEY = lazy_regex(r"""["']?[\w.$-]+["']?[ \t]*:(?:[ \t]|$)""")
 _PLAIN_LINE = lazy_regex(r"""(?P<head>[\w.$-]+[ \t]*:[ \t]+)(?P<value>[^\s"'\[{|>#].*?)[ \t]*\Z""")
+_PLAIN_ITEM = lazy_regex(r"""(?P<head>[ \t]*-[ \t]+)(?P<value>[@`*&!%].*?)[ \t]*\Z""")
+_ANY_VALUE = lazy_regex(r"""(?P<head>[\w.$-]+[ \t]*:[ \t]+)(?P<value>[^\s|>#].*?)[ \t]*\Z""")
 _STUMBLES = lazy_regex(r":(?:\s|\Z)|\A[@`*&!%]")
 _NESTS = lazy_regex(r"(?:[-?:][ \t]+){32}|^[ \t]{64}", re.MULTILINE)
 # str.splitlines also splits at form feeds and Unicode separators, which are ordinary characters in Markdown.
 _OPENING = lazy_regex(r"---[ \t]*(?:\r|\n|\Z)")
+_UNENDED = lazy_regex(r"""\ufeff?---[ \t]*(?:\r\n|\r|\n)["']?[\w.$-]+["']?[ \t]*:(?:[ \t]|$)""", re.MULTILINE)
 _ROW = lazy_regex(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _BREAKS_ONLY_IN_YAML = str.maketrans("\x85\u2028\u2029", "   ")
 
@@ -87,7 +93,7 @@ class FrontMatterKey:
 
 
 @dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatterBlock:
     """A file cut into byte order mark, block and body; joined again it is the same text."""
 
     bom: str
@@ -97,6 +103,12 @@ class FrontMatter:
     """The lines between the markers, each with its line end."""
     closing: str
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter(FrontMatterBlock):
+    """The same with what the block says."""
+
     entries: tuple[FrontMatterKey, ...]
     is_block: bool
     """False when the whole mapping is written in braces: its keys have no lines of their own."""
@@ -118,29 +130,58 @@ class FrontMatter:
         return self.bom + self.opening + "".join(lines) + self.closing + body
 
 
-def split(path: str, text: str) -> FrontMatter | None:
-    """Cut a file at its front matter; None when it has none.
-
-    Raises: `Damaged` when there is a block and it is not YAML or never ends.
-    """
+def cut(text: str) -> FrontMatterBlock | None:
+    """Cut a file at its front matter without reading it; None when it has none, or one that never ends."""
     bom = BOM if text.startswith(BOM) else ""
     if not _OPENING.match(text, len(bom)):
         return None
     rows: list[str] = []
     for match in _ROW.finditer(text, len(bom)):
         if rows and match[0].rstrip() in {"---", "..."}:
-            break
+            return FrontMatterBlock(bom, rows[0], tuple(rows[1:]), match[0], text[match.end() :])
         rows.append(match[0])
-    else:
-        if len(rows) > 1 and _LOOKS_LIKE_KEY.match(rows[1]):
+    return None
+
+
+def split(path: str, text: str) -> FrontMatter | None:
+    """Cut a file at its front matter and read it; None when it has none.
+
+    Raises: `Damaged` when there is a block and it is not YAML or never ends.
+    """
+    block = cut(text)
+    if block is None:
+        if _UNENDED.match(text):
             _raise_damaged(path, "the front matter that begins here never ends: add a line with ---", 1)
         return None
-    lines = tuple(rows[1:])
-    read = _read_block(path, lines)
+    read = _read_block(path, block.lines)
     if read is None:
         return None
     entries, is_block, repaired = read
-    return FrontMatter(bom, rows[0], lines, match[0], text[match.end() :], entries, is_block, repaired)
+    return FrontMatter(block.bom, block.opening, block.lines, block.closing, block.body, entries, is_block, repaired)
+
+
+def parse_table(lines: tuple[str, ...]) -> Table:
+    """What a block of a file that others wrote says. Raises `ValueError` where it is no mapping."""
+    import yaml
+
+    try:
+        try:
+            node, _ = _compose_forgiving(lines)
+        except yaml.YAMLError:
+            # People write `[file] [more]` and half quotes into files of which nobody has to write a line again.
+            node = _compose("".join(_quote_unless_yaml(line) for line in lines))
+        if node is None:
+            return Table(())
+        value = _Reader().value(node)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error).partition("\n")[0]) from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply or refers to itself") from error
+    except OverflowError as error:
+        raise ValueError(f"it unfolds into more than {MAX_NODES} values") from error
+    if not isinstance(value, Table):
+        raise ValueError("expected `key: value` lines")
+    return value
 
 
 def quote_string(text: str) -> str:
@@ -186,12 +227,16 @@ def _read_block(path: str, lines: tuple[str, ...]) -> tuple[tuple[FrontMatterKey
     import yaml
 
     try:
-        node, repaired = _forgiving(path, lines)
+        node, repaired = _compose_forgiving(lines)
         if node is None:
             return (), True, ()
         if not isinstance(node, yaml.MappingNode):
             return None
         entries = _entries(node, lines, 0, len(lines))
+    except yaml.YAMLError as error:
+        if not any(_LOOKS_LIKE_KEY.match(line) for line in lines):
+            return None
+        _not_yaml(path, error)
     except RecursionError:
         _raise_damaged(path, "the front matter is nested too deeply or refers to itself", 1)
     except OverflowError:
@@ -200,20 +245,21 @@ def _read_block(path: str, lines: tuple[str, ...]) -> tuple[tuple[FrontMatterKey
     return entries, is_block, repaired
 
 
-def _forgiving(path: str, lines: tuple[str, ...]) -> tuple[yaml.Node | None, tuple[int, ...]]:
-    """Compose the block; if it is not YAML, once more with what people leave unquoted in quotes."""
+def _compose_forgiving(lines: tuple[str, ...]) -> tuple[yaml.Node | None, tuple[int, ...]]:
+    """Compose the block; if it is not YAML, once more with what people leave unquoted in quotes.
+
+    Raises the first `YAMLError`: it is about the text as it stands.
+    """
     import yaml
 
     try:
         return _compose("".join(lines)), ()
     except yaml.YAMLError as error:
-        if not any(_LOOKS_LIKE_KEY.match(line) for line in lines):
-            return yaml.ScalarNode(_STRING_TAG, ""), ()
         forgiven = [_forgive(line) for line in lines]
         try:
             node = _compose("".join(forgiven))
         except yaml.YAMLError:
-            _not_yaml(path, error)
+            raise error from None
     return node, tuple(n for n, (old, new) in enumerate(zip(lines, forgiven, strict=True), 2) if old != new)
 
 
@@ -232,10 +278,26 @@ def _forgive(line: str) -> str:
     indent = _indent(line)
     line = line[:indent].replace("\t", "  ") + line[indent:]
     end = line[len(line.rstrip("\r\n")) :]
-    match = _PLAIN_LINE.match(line.rstrip("\r\n"))
+    bare = line.rstrip("\r\n")
+    match = _PLAIN_LINE.match(bare) or _PLAIN_ITEM.match(bare)
     if match is None or not _STUMBLES.search(match["value"]):
         return line
     return match["head"] + quote_string(match["value"]) + end
+
+
+def _quote_unless_yaml(line: str) -> str:
+    """Quote any one-line value that is not YAML by itself."""
+    import yaml
+
+    forgiven = _forgive(line)
+    match = _ANY_VALUE.match(forgiven.rstrip("\r\n"))
+    if match is None:
+        return forgiven
+    try:
+        _compose(match["value"])
+    except yaml.YAMLError:
+        return match["head"] + quote_string(match["value"]) + "\n"
+    return forgiven
 
 
 def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: int) -> tuple[FrontMatterKey, ...]:

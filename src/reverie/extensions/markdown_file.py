@@ -1,6 +1,6 @@
-"""Reads the front matter of Markdown files written by others; all values are texts, so YAML types do not surprise.
+"""Finds and reads Markdown files with front matter that people wrote: skills, commands, agents, rules, output styles.
 
-Memories have a reader of their own (`memory.topics.frontmatter`), which can also edit; here a file is only read.
+All values are texts, so YAML types do not surprise. The YAML itself is read by `files.front_matter`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from reverie.files.front_matter import Scalar, Table, Value, cut, parse_table
 from reverie.values import value
 
 Field: TypeAlias = "str | list[Field] | dict[str, Field]"
 
-_BLOCK = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_PLAIN = re.compile(r"^(?P<key>[\w-]+)[ \t]*:[ \t]+(?P<value>[^\s\"'|>].*?)[ \t]*$", re.MULTILINE)
 _SIMPLE = re.compile(r"[\w-]+:(?: [A-Za-z0-9][^:#]*)?")
 _MAX_HEAD_CHARS = 100_000
+_MAX_FOLDERS = 1_000
+"""Folders below one folder; links may lead to a whole disk."""
 _TRUE = frozenset({"true", "yes", "on", "1", "y"})
 _FALSE = frozenset({"false", "no", "off", "0", "n"})
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -65,17 +66,16 @@ class FrontMatterFile:
 
 def read_page(text: str) -> FrontMatterFile:
     """Cut a file at its front matter; one without is all body."""
-    block = _BLOCK.match(text)
+    block = cut(text)
     if block is None:
         return FrontMatterFile({}, text)
-    body = text[block.end() :]
-    head = block["head"]
-    if len(head) > _MAX_HEAD_CHARS:
-        return FrontMatterFile({}, body, "its front matter is too long")
+    if sum(len(line) for line in block.lines) > _MAX_HEAD_CHARS:
+        problem = f"the front matter has more than {_MAX_HEAD_CHARS:,} characters: shorten it"
+        return FrontMatterFile({}, block.body, problem)
     try:
-        return FrontMatterFile(_load_head(head), body)
-    except ValueError as problem:
-        return FrontMatterFile({}, body, f"its front matter is not YAML: {problem}")
+        return FrontMatterFile(_load_head(block.lines), block.body)
+    except ValueError as error:
+        return FrontMatterFile({}, block.body, f"the front matter is not YAML: {error}")
 
 
 def hooks_block(page: FrontMatterFile) -> str:
@@ -110,74 +110,41 @@ def _convert_fields(value: object, key: str = "") -> object:
     return value
 
 
-def _load_head(head: str) -> Mapping[str, Field]:
-    lines = head.splitlines()
-    if all(_SIMPLE.fullmatch(line) for line in lines):
-        # Most heads are a few plain lines, and a session reads hundreds; YAML takes a millisecond each.
-        return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    import yaml
+def _load_head(lines: tuple[str, ...]) -> Mapping[str, Field]:
+    bare = [line.rstrip() for line in lines]
+    if all(_SIMPLE.fullmatch(line) for line in bare):
+        # Most heads are a few plain lines, and a session reads hundreds of them without importing YAML.
+        return {key: value.strip() for key, _, value in (line.partition(":") for line in bare)}
+    return {key: _to_field(item) for key, item in parse_table(lines).pairs}
 
-    for attempt in (head, _quote_plain_values(head)):
-        try:
-            # Anchors could unfold a short text into a huge one, and nobody writes them here.
-            if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(attempt)):
-                raise ValueError("aliases are not taken")
-            found = yaml.load(attempt, yaml.BaseLoader)  # noqa: S506 - makes nothing but text, lists and maps
-        except (yaml.YAMLError, RecursionError) as error:
-            problem = str(error).partition("\n")[0]
+
+def _to_field(value: Value) -> Field:
+    if isinstance(value, Scalar):
+        return value.text
+    if isinstance(value, Table):
+        return {key: _to_field(item) for key, item in value.pairs}
+    return [_to_field(item) for item in value]
+
+
+def list_markdown(folder: Path, *, with_hidden: bool = False) -> tuple[Path, ...]:
+    """All Markdown files below a folder in the order of their paths, links followed and no folder twice."""
+    paths: list[Path] = []
+    seen: set[str] = set()
+    folders = [folder]
+    while folders and len(seen) < _MAX_FOLDERS:
+        here = folders.pop()
+        real = os.path.realpath(here)
+        if real in seen:
             continue
-        if found is None or found == "":
-            return {}
-        if isinstance(found, dict):
-            return {str(key): value for key, value in found.items()}
-        problem = "expected `key: value` lines"
-    raise ValueError(problem)
+        seen.add(real)
+        entries = [path for path in _entries(here) if with_hidden or not path.name.startswith(".")]
+        folders += [path for path in reversed(entries) if path.is_dir()]
+        paths += [path for path in entries if path.suffix.lower() == ".md" and not path.is_dir()]
+    return tuple(sorted(paths, key=lambda path: path.relative_to(folder).parts))
 
 
-def _quote_plain_values(head: str) -> str:
-    """Once more with plain values in quotes: people write colons and brackets without."""
-
-    def line(found: re.Match[str]) -> str:
-        if found["value"][0] in "[{" and _is_yaml(found["value"]):
-            return found[0]
-        return f"{found['key']}: '" + found["value"].replace("'", "''") + "'"
-
-    return _PLAIN.sub(line, head)
-
-
-def _is_yaml(text: str) -> bool:
-    import yaml
-
+def _entries(folder: Path) -> list[Path]:
     try:
-        yaml.load(text, yaml.BaseLoader)  # noqa: S506 - makes nothing but text, lists and maps
-    except (yaml.YAMLError, RecursionError):
-        return False
-    return True
-
-
-# Lists the Markdown files of a folder of commands or agents; safe against link cycles.
-
-_MAX_DEPTH = 8
-_MAX_FOLDERS = 1_000
-
-
-def list_markdown(folder: Path) -> Iterator[Path]:
-    """All Markdown files below a folder, links followed and no folder twice; subfolders only put them in order."""
-    return _below(folder, _MAX_DEPTH, set())
-
-
-def _below(folder: Path, depth: int, seen: set[str]) -> Iterator[Path]:
-    real = os.path.realpath(folder)
-    if real in seen or len(seen) >= _MAX_FOLDERS:
-        return
-    seen.add(real)
-    try:
-        entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        return sorted(folder.iterdir())
     except OSError:
-        return
-    for path in entries:
-        if path.is_dir():
-            if depth:
-                yield from _below(path, depth - 1, seen)
-        elif path.suffix == ".md":
-            yield path
+        return []
