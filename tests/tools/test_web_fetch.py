@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reverie.errors import Refused
 from reverie.permissions.need import Act
 from reverie.tools.desk import Desk
-from reverie.tools.page_fetch import Fetch, Fetched, ask, check_public, fetch_page
+from reverie.tools.page_fetch import Fetch, Fetched, check_public, fetch_from, fetch_page
 from reverie.tools.tool import ToolMistake
 from reverie.tools.web_fetch import MAX_CHARS, MAX_REDIRECTS, WebFetch, html_text
 from tests.requirements import requirement
@@ -166,12 +166,18 @@ def test_any_text_can_be_read_as_a_page(text: str) -> None:
 
 @requirement("tools:web:text")
 async def test_a_page_is_asked_for_and_read_over_a_real_connection() -> None:
-    near, far = socket.socketpair()
-    body = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
-    far.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
-    with near, far:
-        found = ask(urlsplit("http://example.org/a?b=c"), near)
-        asked = far.recv(4096).decode()
+    asked: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
+        writer.write(b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        found = await fetch_from("127.0.0.1", f"http://example.org:{port}/a?b=c")
 
     assert (found.status, found.body, found.kind) == (200, b"hello world", "text/plain")
-    assert asked.startswith("GET /a?b=c HTTP/1.1\r\nHost: example.org\r\n")
+    assert asked[0].startswith(f"GET /a?b=c HTTP/1.1\r\nHost: example.org:{port}\r\n")

@@ -44,7 +44,7 @@ def open_http(base_url: str, timeouts: Timeouts) -> httpx2.AsyncClient:
     import httpx2
 
     return httpx2.AsyncClient(
-        verify=_certificates(),
+        verify=load_certificates(),
         timeout=httpx2.Timeout(timeouts.idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds),
         # A connection is not used twice: a server that has just failed may be about to close it.
         limits=httpx2.Limits(max_keepalive_connections=0),
@@ -54,14 +54,25 @@ def open_http(base_url: str, timeouts: Timeouts) -> httpx2.AsyncClient:
 
 
 @functools.cache
-def _certificates() -> ssl.SSLContext:
+def load_certificates() -> ssl.SSLContext:
+    """The certificates that servers are checked against, loaded once."""
     import httpx2
 
     return httpx2.create_ssl_context()
 
 
+async def read_at_most(response: httpx2.Response, limit_bytes: int) -> bytes:
+    """The answer as far as a limit; of a longer one at least one byte more, so that the caller sees it."""
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > limit_bytes:
+            break
+    return bytes(body)
+
+
 async def import_sdk(name: str) -> ModuleType:
-    """Import a vendor SDK beside the event loop, for it takes seconds; raises `UserMistake` where it is missing."""
+    """Import a library of the extra `llm` in a thread, for it may take seconds; `UserMistake` where it is missing."""
     try:
         return await asyncio.to_thread(importlib.import_module, name)
     except ModuleNotFoundError as missing:
@@ -71,7 +82,7 @@ async def import_sdk(name: str) -> ModuleType:
 def load_sdk(name: str) -> None:
     """Load a vendor SDK and the certificates ahead of the first request; raises `ImportError` where it is missing."""
     importlib.import_module(name)
-    _certificates()
+    load_certificates()
 
 
 def place_of(base_url: str) -> str:

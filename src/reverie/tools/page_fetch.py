@@ -7,15 +7,13 @@ checked, so that a name cannot lead inside by changing between the two.
 from __future__ import annotations
 
 import asyncio
-import http.client
 import ipaddress
 import socket
-import ssl
-import time
 from collections.abc import Awaitable, Callable
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from reverie.errors import Refused, Unavailable
+from reverie.models.connection import import_sdk, load_certificates, read_at_most
 from reverie.values import value
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -23,8 +21,11 @@ TIMEOUT_SECONDS = 30.0
 """For the connection and for each piece of the answer."""
 WHOLE_SECONDS = 60.0
 """For the whole answer: a server that sends a byte now and then is not waited for."""
-_AGENT = "reverie"
-_PIECE_BYTES = 65_536
+_HEADERS = {
+    "User-Agent": "reverie",
+    "Accept": "text/html, text/*;q=0.9, */*;q=0.5",
+    "Accept-Encoding": "identity",  # a small answer must not unfold into a large one
+}
 
 
 @value
@@ -50,7 +51,39 @@ async def fetch_page(url: str) -> Fetched:
         Refused: the address is not public.
         Unavailable: no answer.
     """
-    return await asyncio.to_thread(_fetch, urlsplit(url))
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        rows = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Unavailable(f"there is no host {host}: {error}") from error
+    addresses = [str(row[4][0]) for row in rows]
+    for address in addresses:
+        check_public(address)
+    return await fetch_from(addresses[0], url)
+
+
+async def fetch_from(address: str, url: str) -> Fetched:
+    """Ask the server at this address for a page; name and certificate are those of the URL's host."""
+    httpx2 = await import_sdk("httpx2")
+    certificates = await asyncio.to_thread(load_certificates)
+    host = urlsplit(url).hostname
+    try:
+        wanted = httpx2.URL(url)
+        headers = {"Host": wanted.netloc.decode("ascii"), **_HEADERS}
+        extensions = {"sni_hostname": wanted.raw_host.decode("ascii")}
+        async with (
+            asyncio.timeout(WHOLE_SECONDS),
+            httpx2.AsyncClient(verify=certificates, trust_env=False, timeout=TIMEOUT_SECONDS) as client,
+            client.stream("GET", wanted.copy_with(host=address), headers=headers, extensions=extensions) as response,
+        ):
+            body = await read_at_most(response, MAX_BYTES)
+    except TimeoutError as error:
+        raise Unavailable(f"the page of {host} was not complete after {WHOLE_SECONDS:g} seconds") from error
+    except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise Unavailable(f"{host} did not answer: {error or type(error).__name__}") from error
+    kind, location = (response.headers.get(name, "") for name in ("Content-Type", "Location"))
+    return Fetched(response.status_code, kind, body[:MAX_BYTES], location, len(body) > MAX_BYTES)
 
 
 def check_public(address: str) -> None:
@@ -61,49 +94,3 @@ def check_public(address: str) -> None:
         raise Refused(
             f"{address} is not a public address; pages inside this machine or network are not fetched", by="WebFetch"
         )
-
-
-def _fetch(parts: SplitResult) -> Fetched:
-    host = parts.hostname or ""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        addresses = [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    except OSError as error:
-        raise Unavailable(f"there is no host {host}: {error}") from error
-    for address in addresses:
-        check_public(address)
-    try:
-        with socket.create_connection((addresses[0], port), TIMEOUT_SECONDS) as connected:
-            return ask(parts, connected)
-    except (OSError, http.client.HTTPException) as error:
-        raise Unavailable(f"{host} did not answer: {error}") from error
-
-
-def ask(parts: SplitResult, connected: socket.socket) -> Fetched:
-    """Ask for a page over a connection that is there already."""
-    host = parts.hostname or ""
-    connection: http.client.HTTPConnection
-    if parts.scheme == "https":
-        connection = http.client.HTTPSConnection(host, parts.port)
-        connection.sock = ssl.create_default_context().wrap_socket(connected, server_hostname=host)
-    else:
-        connection = http.client.HTTPConnection(host, parts.port)
-        connection.sock = connected
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    connection.request("GET", target, headers={"User-Agent": _AGENT, "Accept": "text/html, text/*;q=0.9, */*;q=0.5"})
-    answer = connection.getresponse()
-    body = _read_body(answer)
-    kind = answer.getheader("Content-Type") or ""
-    location = answer.getheader("Location") or ""
-    connection.close()
-    return Fetched(answer.status, kind, body[:MAX_BYTES], location, len(body) > MAX_BYTES)
-
-
-def _read_body(answer: http.client.HTTPResponse) -> bytes:
-    deadline = time.monotonic() + WHOLE_SECONDS
-    body = bytearray()
-    while len(body) <= MAX_BYTES and (piece := answer.read1(_PIECE_BYTES)):
-        body += piece
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"the page was not complete after {WHOLE_SECONDS:g} seconds")
-    return bytes(body)

@@ -7,14 +7,13 @@ that both the hook and the settings name.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
-import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
+from reverie.models.connection import import_sdk, load_certificates, read_at_most
 from reverie.values import value
 
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
@@ -33,7 +32,7 @@ class HookRequest:
 
 
 @value
-class Answered:
+class HookResponse:
     """What came back."""
 
     status: int
@@ -76,44 +75,17 @@ def fill_headers(
     return {name: _CONTROL.sub("", _VARIABLE.sub(value, text)) for name, text in headers}
 
 
-async def post(letter: HookRequest) -> Answered:
-    """Send it. Raises `OSError` when nobody answers. Being cancelled leaves the call to its own end, unheard."""
-    loop = asyncio.get_running_loop()
-    heard: asyncio.Future[Answered] = loop.create_future()
-
-    def tell(answer: Answered | Exception) -> None:
-        if not heard.done():
-            heard.set_exception(answer) if isinstance(answer, Exception) else heard.set_result(answer)
-
-    def work() -> None:
-        from http.client import HTTPException
-
-        answer: Answered | Exception
-        try:
-            answer = _post(letter)
-        except (OSError, ValueError, HTTPException) as problem:
-            answer = problem
-        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it everybody who waited
-            loop.call_soon_threadsafe(tell, answer)
-
-    # A thread of its own: the loop's executor would keep the process from ending before a slow address has answered.
-    threading.Thread(target=work, daemon=True).start()
-    return await heard
-
-
-def _post(letter: HookRequest) -> Answered:
-    from urllib.error import HTTPError
-    from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
-
-    class Stay(HTTPRedirectHandler):
-        def redirect_request(self, *_: object) -> None:
-            return None
-
-    headers = {"Content-Type": "application/json", **letter.headers}
-    request = Request(letter.url, data=letter.body, headers=headers, method="POST")  # noqa: S310 - checked by `is_allowed`
+async def post(request: HookRequest) -> HookResponse:
+    """Send it without proxy and redirection. Raises `OSError` when nobody answers."""
+    httpx2 = await import_sdk("httpx2")
+    certificates = await asyncio.to_thread(load_certificates)
+    headers = {"Content-Type": "application/json", **request.headers}
     try:
-        with build_opener(ProxyHandler({}), Stay()).open(request, timeout=letter.timeout_seconds) as answer:
-            return Answered(answer.status, answer.read(MAX_ANSWER_BYTES).decode("utf-8", "replace"))
-    except HTTPError as error:
-        with error:
-            return Answered(error.code, error.read(MAX_ANSWER_BYTES).decode("utf-8", "replace"))
+        async with (
+            httpx2.AsyncClient(verify=certificates, trust_env=False, timeout=request.timeout_seconds) as client,
+            client.stream("POST", request.url, content=request.body, headers=headers) as response,
+        ):
+            body = await read_at_most(response, MAX_ANSWER_BYTES)
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise OSError(f"its URL did not answer: {error or type(error).__name__}") from error
+    return HookResponse(response.status_code, body[:MAX_ANSWER_BYTES].decode("utf-8", "replace"))

@@ -17,7 +17,7 @@ from reverie.extensions.hooks import matcher as matching
 from reverie.extensions.hooks.command_hook import Ended, Program, run_program
 from reverie.extensions.hooks.declarations import Handler, Hook, HookKind
 from reverie.extensions.hooks.events import Event
-from reverie.extensions.hooks.http_hook import Answered, HookRequest, fill_headers, is_allowed, post
+from reverie.extensions.hooks.http_hook import HookRequest, HookResponse, fill_headers, is_allowed, post
 from reverie.extensions.hooks.model_hook import judgement, question, read_judgement, without_model
 from reverie.extensions.hooks.output import outcome, parse_control_fields
 from reverie.extensions.hooks.verdict import NOTHING, HookVerdict
@@ -33,7 +33,7 @@ _PLACEHOLDER = re.compile(r"\$\{(CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|CLAUDE_PL
 _FIELD = re.compile(r"\$\{([\w.]+)\}")
 
 Run: TypeAlias = Callable[[Program], Awaitable[Ended]]
-Post: TypeAlias = Callable[[HookRequest], Awaitable[Answered]]
+Post: TypeAlias = Callable[[HookRequest], Awaitable[HookResponse]]
 AskModel: TypeAlias = Callable[[Flow[HookVerdict], str], Awaitable[HookVerdict]]
 RunAgent: TypeAlias = Callable[[str, str], Awaitable[str]]
 CallTool: TypeAlias = Callable[[str, str, JsonObject], Awaitable[str]]
@@ -119,8 +119,8 @@ async def run_hook(
             ended = await effects.run(_program(handler, occasion, around))
             return outcome(occasion.event, label(hook), code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
         case HookKind.HTTP:
-            answered = await effects.post(_letter(handler, occasion, around, limits, timeout_seconds))
-            return _heard(occasion.event, label(hook), answered)
+            response = await effects.post(_build_request(handler, occasion, around, limits, timeout_seconds))
+            return _read_response(occasion.event, label(hook), response)
         case HookKind.PROMPT:
             flow = judgement(
                 occasion.event, label(hook), handler.prompt, occasion.text, timeout_seconds=timeout_seconds
@@ -193,7 +193,7 @@ def _words(handler: Handler, variables: Mapping[str, str]) -> tuple[str, ...]:
             return shell, "-c", handler.command
 
 
-def _letter(
+def _build_request(
     handler: Handler, occasion: Occasion, around: HookContext, limits: Limits, timeout_seconds: float
 ) -> HookRequest:
     if not is_allowed(handler.url, limits.allowed_http_urls):
@@ -205,14 +205,14 @@ def _letter(
     return HookRequest(handler.url, headers, occasion.text.encode("utf-8"), timeout_seconds)
 
 
-def _heard(event: Event, name: str, answered: Answered) -> HookVerdict:
+def _read_response(event: Event, name: str, response: HookResponse) -> HookVerdict:
     """Only an answer of success that is JSON decides anything."""
-    if not 200 <= answered.status < 300:
-        raise Unavailable(f"its URL returned status {answered.status}")
-    if not answered.text.strip():
+    if not 200 <= response.status < 300:
+        raise Unavailable(f"its URL returned status {response.status}")
+    if not response.text.strip():
         return NOTHING
     try:
-        return parse_control_fields(event, answered.text)
+        return parse_control_fields(event, response.text)
     except ValueError as mistake:
         return HookVerdict(messages=(f"hook {name}: its answer is not taken: {mistake}",))
 
