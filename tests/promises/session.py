@@ -77,6 +77,10 @@ PROMISES = {
     ),
     "session:turn:queued": Requirement("Words typed while a turn runs join it at its next boundary."),
     "session:file:on-disk-first": Requirement("What the user said is on disk before the first request leaves."),
+    "session:file:flushed-off-the-loop": Requirement(
+        "Words are flushed before the request, replies before their calls run and before the turn ends, and the disk "
+        "never holds the event loop."
+    ),
     "session:file:readers": Requirement(
         "The vendor's reader opens our transcripts: one block a record, results with their details."
     ),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,14 +15,24 @@ from reverie.apps.cli.print_turn import run_command, slash_command
 from reverie.context.receipt import receipts
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Json
-from reverie.messages.entries import AttachmentEntry, BoundaryEntry, NotesEntry, UserEntry
-from reverie.messages.transcript import read_entries
+from reverie.messages.entries import AssistantEntry, AttachmentEntry, BoundaryEntry, NotesEntry, UserEntry
+from reverie.messages.transcript import Transcript, read_entries
 from reverie.messages.view import ItemKind, project
 from reverie.models.ledger import read_bookings
 from reverie.models.ports import Ending, Retrying, TextDelta
 from reverie.models.profiles import ProfileOverride
 from reverie.permissions.approval import Approval
-from reverie.session.events import Attached, Notice, ToolEnded, ToolStarted, TurnEnded, TurnStarted, ViewReduced
+from reverie.session.events import (
+    Attached,
+    Notice,
+    RequestSent,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    ViewReduced,
+)
+from reverie.session.session import Session
 from reverie.settings import BudgetSettings, ExtractionSettings, ModelSettings, NotesSettings, ToolsSettings
 from tests.requirements import requirement
 from tests.session.session_desk import cached_share, calls, desk, ending, is_legal, results, told
@@ -59,6 +70,44 @@ async def test_a_bug_is_fixed_with_several_calls(tmp_path: Path) -> None:
         assert all(map(is_legal, at.bodies))
         typed = [one for one in read_entries(session.path) if isinstance(one, UserEntry) and one.source == "typed"]
         assert [one.message.text for one in typed] == ["please fix app.py"]
+
+
+class WatchedTranscript(Transcript):
+    """Notes from which thread it is flushed and how many entries it holds then."""
+
+    flushes: list[tuple[bool, int]]
+
+    def flush(self) -> None:
+        on_loop = threading.current_thread() is threading.main_thread()
+        self.flushes.append((on_loop, len(self.entries)))
+        super().flush()
+
+
+@requirement("session:file:flushed-off-the-loop")
+async def test_what_is_said_is_flushed_beside_the_event_loop(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {"when": {"last_user": "look"}, "times": 1, "then": calls(("Read", {"file_path": "app.py"}))},
+        {"when": {"answers_tool": "Read"}, "then": "Seen."},
+    ]
+    with desk(tmp_path, script) as at:
+        at.file("app.py", "x = 1\n")
+        transcript = WatchedTranscript.open(tmp_path / "s.jsonl", now=at.time)
+        transcript.flushes = []
+        async with Session(at.setup(), transcript, source="startup") as session:
+            held = [
+                len(transcript.flushes)
+                async for event in session.send("look at app.py")
+                if isinstance(event, RequestSent | ToolStarted | TurnEnded)
+            ]
+            flushes = list(transcript.flushes)
+
+    assert [on_loop for on_loop, _ in flushes] == [False] * 3
+    assert held == [1, 2, 2, 3]  # the request, the call, the second request, the end
+    entries = read_entries(tmp_path / "s.jsonl")
+    covered = [entries[:count] for _, count in flushes]
+    assert any(isinstance(one, UserEntry) and one.source == "typed" for one in covered[0])
+    assert isinstance(covered[1][-1], AssistantEntry)
+    assert isinstance(covered[2][-1], AssistantEntry)
 
 
 @requirement("session:turn:concurrent", "session:turn:tools")

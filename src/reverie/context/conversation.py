@@ -6,6 +6,7 @@ part in anything. It decides nothing: what to add is the matter of the loop and 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -57,14 +58,18 @@ class Conversation:
         new_id: Callable[[], str],
         entries: Sequence[Entry] = (),
         write: Callable[[Sequence[Entry]], None] = _write_nothing,
+        flush: Callable[[], None] | None = None,
         stamp: Callable[[Envelope], Envelope] = lambda envelope: envelope,
     ) -> None:
-        """`write` puts entries on disk; `stamp` fills in what every envelope of this conversation says."""
+        """`write` hands entries to the operating system and `flush` waits until they are on the disk; `stamp` fills in
+        what every envelope of this conversation says.
+        """
         self.session = session
         self.entries: list[Entry] = list(entries)
         self._now = now
         self._new_id = new_id
         self._write = write
+        self._flush = flush
         self._stamp = stamp
         self._projection = Projection()
         self._leaf: str | None = None
@@ -89,6 +94,11 @@ class Conversation:
         """Add entries of any kind to the end of the conversation."""
         self.record(entries)
         self._projection.extend(entries)
+
+    async def flush(self) -> None:
+        """Wait until everything said so far would survive a power failure; the disk does not hold the event loop."""
+        if self._flush is not None:
+            await asyncio.to_thread(self._flush)
 
     def record(self, entries: Sequence[Entry]) -> None:
         """Keep entries that the projection has taken in already."""

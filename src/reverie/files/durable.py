@@ -109,7 +109,7 @@ def append_lines(path: Path, lines: Iterable[bytes | str], *, durable: bool = Tr
         return
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with translate_os_errors("append to", path):
-        write_folder(path.parent)
+        write_folder(path.parent, durable=durable)
         descriptor = os.open(path, flags, PRIVATE_FILE_MODE)
         try:
             size_before = _append(descriptor, content)
@@ -121,15 +121,16 @@ def append_lines(path: Path, lines: Iterable[bytes | str], *, durable: bool = Tr
             os.close(descriptor)
 
 
-def write_folder(path: Path) -> None:
+def write_folder(path: Path, *, durable: bool = True) -> None:
     """Make the folder and its missing parents, each open to its owner only."""
     if path.is_dir():
         return
     with translate_os_errors("make the folder", path):
-        write_folder(path.parent)
+        write_folder(path.parent, durable=durable)
         with contextlib.suppress(FileExistsError):
             path.mkdir(PRIVATE_FOLDER_MODE)
-            _sync_folder(path.parent)
+            if durable:
+                _sync_folder(path.parent)
 
 
 def remove_file(path: Path, *, durable: bool = True) -> bool:

@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from reverie.errors import Conflict, UserMistake
-from reverie.files import append_lines, locked
+from reverie.files import append_lines, flush, locked
+from reverie.files.durable import translate_os_errors
 from reverie.messages.entries import Entry
 from reverie.messages.fork import write_fork
 from reverie.messages.records import decode_lines, encode_line
@@ -41,6 +42,7 @@ class Transcript:
         self.path = path
         self._entries = entries
         self._lock = lock
+        self._is_flushed = True
 
     @classmethod
     def open(cls, path: Path, *, now: datetime, label: str = "session") -> Self:
@@ -75,10 +77,19 @@ class Transcript:
         """
         append_lines(self.path, (encode_line(entry) for entry in entries), durable=durable)
         self._entries.extend(entries)
+        self._is_flushed = durable
+
+    def flush(self) -> None:
+        """Let everything that was appended survive the end of the machine. Waits for the disk: call it in a thread."""
+        if not self._is_flushed:
+            self._is_flushed = True
+            with translate_os_errors("flush", self.path):
+                flush((self.path,))
 
     def close(self) -> None:
-        """Release the lock on the session."""
-        self._lock.close()
+        """Flush the session and release the lock on it."""
+        with self._lock:
+            self.flush()
 
     def __enter__(self) -> Self:
         return self

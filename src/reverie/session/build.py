@@ -28,7 +28,7 @@ from reverie.files.places import ProjectFolder, SessionFolder, find_checkout
 from reverie.files.trust import TrustPart, read_trust
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import AssistantEntry, Entry, Envelope, OtherEntry, UserEntry, envelope_of
+from reverie.messages.entries import Entry, Envelope, OtherEntry, envelope_of
 from reverie.messages.message import Usage
 from reverie.messages.transcript import Transcript
 from reverie.models.ledger import Booked, Booking, Governor, append_booking, read_bookings
@@ -170,6 +170,7 @@ def _build_core(
         new_id=options.new_id,
         entries=transcript.entries,
         write=partial(_write_entries, transcript),
+        flush=transcript.flush,
         stamp=stamp,
     )
     governor = Governor(settings.budget, options.now)
@@ -410,16 +411,9 @@ def _hook_facts(core: _Core, desk: Desk, permits: Permits) -> JsonObject:
 
 
 def _write_entries(transcript: Transcript, entries: Sequence[Entry]) -> None:
+    """Append entries; what files held outlives a power failure at once, words after the loop's next `flush`."""
     if entries:
-        transcript.append(*entries, durable=_is_said(entries))
-
-
-def _is_said(entries: Sequence[Entry]) -> bool:
-    """Whether somebody's words or what files held are among the entries: those outlive a power failure."""
-    return any(
-        isinstance(entry, AssistantEntry | OtherEntry) or (isinstance(entry, UserEntry) and entry.source != "system")
-        for entry in entries
-    )
+        transcript.append(*entries, durable=any(isinstance(entry, OtherEntry) for entry in entries))
 
 
 def _read_git_branch(options: SessionOptions) -> str:

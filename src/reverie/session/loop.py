@@ -238,6 +238,7 @@ class Loop:
                 raise
         finally:
             self._running = None
+        await self.parts.log.flush()
         ended = TurnEnded(
             ending,
             words,
@@ -273,6 +274,7 @@ class Loop:
             self.join(await parts.host.attach_mentions(text))
         self.join([JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context])
         self.join(await parts.host.recall(text))
+        await parts.log.flush()
         try:
             return await self._rounds_until_done()
         except Unavailable as problem:
@@ -450,6 +452,8 @@ class Loop:
         """Run the calls and record their answers in order; why the turn must end, if a hook says so."""
         done: dict[str, FinishedCall] = {}
         try:
+            # Calls change the world: after a power failure the transcript says what was asked for.
+            await self.parts.log.flush()
             await self.parts.calls.run(calls, done)
         finally:
             results = [done.get(call.id) or answer_interrupted(call, was_running=False) for call in calls]
@@ -498,6 +502,7 @@ class Loop:
             self.parts.emit(TurnStarted(log.session, text))
             self.join(await self.parts.host.attach_mentions(text))
             self.join(await self.parts.host.recall(text))
+            await log.flush()
 
     def join(self, things: Sequence[JoinedAttachment]) -> None:
         """Add what nobody typed to the conversation."""

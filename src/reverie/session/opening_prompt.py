@@ -94,6 +94,7 @@ class OpeningPrompt:
 
     async def prepare(self) -> None:
         """Gather what takes a moment, before the conversation is opened."""
+        await asyncio.to_thread(_read_platform)
         if find_checkout(self.options.directory) is not None:
             looks = await asyncio.to_thread(may_look_at_files, self.options.directory)
             self._git = await git_status(self._ask_git, looks_at_files=looks)
@@ -285,15 +286,14 @@ class OpeningPrompt:
                 daily_log_pattern=folder.daily_log_pattern if options.settings.memory.daily_log else "",
                 extra=options.settings.memory.extra_guidelines or "",
             )
-        import platform
-
+        platform, system = _read_platform()
         return system_prompt(
             PromptFacts(
                 directory=str(options.directory),
-                platform=platform.system().lower(),
+                platform=platform,
                 model=options.model,
                 knowledge_cutoff=profile(options.model, options.overrides).knowledge_cutoff,
-                system=platform.platform(terse=True),
+                system=system,
                 shell=Path(options.environment.get("SHELL", "bash")).name,
                 is_git=find_checkout(options.directory) is not None,
                 additional=tuple(map(str, self.desk.additional)),
@@ -422,3 +422,10 @@ def _cut(status: str) -> str:
     kept = status[:STATUS_CHARS].rpartition("\n")[0] or status[:STATUS_CHARS]
     missing = status.count("\n") - kept.count("\n")
     return f"{kept}\n[… {missing:,} more lines; `git status --short` shows all of them]"
+
+
+def _read_platform() -> tuple[str, str]:
+    """Name and version of the operating system; the first call runs a program, so it is made in a thread."""
+    import platform
+
+    return platform.system().lower(), platform.platform(terse=True)
