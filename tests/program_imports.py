@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from reverie.apps.cli.table import COMMANDS, HIDDEN
+from reverie.apps.cli.program import COMMANDS, HIDDEN
 
 for _listed in (*COMMANDS, *HIDDEN):
     importlib.import_module(f"reverie.apps.cli.{_listed.module}")

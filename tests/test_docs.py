@@ -146,7 +146,7 @@ def test_the_code_cites_no_paper_that_is_not_in_the_repository() -> None:
 
 @requirement("docs:true")
 def test_the_readme_names_every_command_and_no_other() -> None:
-    from reverie.apps.cli.table import COMMANDS
+    from reverie.apps.cli.program import COMMANDS
 
     table = cells(text_of("README.md"), "## From the command line")
     rows = [line for line in table.split("\n") if line.startswith(("| memory", "| history", "| sessions", "| setup"))]

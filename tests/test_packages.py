@@ -27,7 +27,7 @@ def test_a_package_names_all_its_modules(package: Path) -> None:
     folders = {path.parent.name for path in package.glob("*/__init__.py")}
 
     if package.name == "cli":
-        from reverie.apps.cli.table import COMMANDS
+        from reverie.apps.cli.program import COMMANDS
 
         modules -= {listed.module for listed in COMMANDS}
     unnamed = {name for name in modules | folders if f"`{name}`" not in docstring}

@@ -28,7 +28,7 @@ from reverie.models.choose import Access, choose
 from reverie.session.options import SessionOptions
 from reverie.session.session import Session
 from reverie.settings import Settings
-from reverie.settings.process import new_id, system_now
+from reverie.settings.load import new_id, system_now
 
 TURNS = 15
 RESUMES = 5

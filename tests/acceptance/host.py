@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from reverie.files.places.slug import slug_of
+from reverie.files.places.paths import slug_of
 from reverie.messages.blocks import JsonObject
 from reverie.testing.simulator import RunningSimulator
 from reverie_simulator.wire import blocks_at, objects_at, text_at

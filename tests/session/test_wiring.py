@@ -13,8 +13,7 @@ from reverie.files.trust import TrustKind, write_answers
 from reverie.models import from_settings
 from reverie.models.profiles import profile
 from reverie.session.wiring import Agreed, apply_trust
-from reverie.settings.load import Configuration, SettingsFlags, load
-from reverie.settings.process import places
+from reverie.settings.load import Configuration, SettingsFlags, load, places
 from tests.requirements import requirement
 
 

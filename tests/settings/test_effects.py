@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import pytest
 
 from reverie.settings import Settings
-from reverie.settings.bounds import Guard
 from reverie.settings.layers import Given, Layer, SettingsSource, merge
 from reverie.settings.schema import find, keys
+from reverie.settings.tree import Guard
 from tests.requirements import requirement
 from tests.settings.effects.doors import Door
 from tests.settings.effects.rows import ROWS

@@ -17,7 +17,7 @@ from reverie.files.places import Places
 from reverie.files.trust import write_answers
 from reverie.memory.memory import Memory
 from reverie.settings import Settings
-from reverie.settings.features import Off, On, memory_state
+from reverie.settings.features import find_off_reason
 from reverie.settings.load import Configuration, SettingsFlags, git_tracks, load, parts_of_settings
 from reverie.settings.schema import Form, Key, keys
 from tests.requirements import requirement
@@ -430,7 +430,7 @@ def test_blocks_of_the_host_agents_files_are_honoured(machine: Machine) -> None:
     assert made.permissions.deny == ("Bash(rm *)", "Write")
     assert (made.compaction.auto, made.retention.transcript_days) == (False, 20)
     assert made.instructions.excludes == ("**/a.md", "**/b.md")
-    assert isinstance(memory_state(made), Off)
+    assert find_off_reason(made)
     assert made.hook.enabled, "a project may not turn the user's hooks off"
     assert {caution.key for caution in found.cautions} == {
         "permissions.allow",
@@ -503,10 +503,10 @@ def test_a_wrong_type_in_the_host_agents_file_is_named(machine: Machine) -> None
 @requirement("settings:memory:off-matrix", "settings:environment:vendor")
 def test_an_explicit_no_to_disabling_asks_for_memory_against_the_files(machine: Machine) -> None:
     machine.write(machine.user, "memory.enabled = false")
-    assert isinstance(memory_state(machine.load().settings), Off)
+    assert find_off_reason(machine.load().settings)
     for name in ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "REVERIE_DISABLE_AUTO_MEMORY"):
-        assert memory_state(machine.load(environ={name: "0"}).settings) == On()
-        assert isinstance(memory_state(machine.load(SettingsFlags(bare=True), environ={name: "0"}).settings), Off)
+        assert find_off_reason(machine.load(environ={name: "0"}).settings) is None
+        assert find_off_reason(machine.load(SettingsFlags(bare=True), environ={name: "0"}).settings)
 
 
 @requirement("settings:memory:off-matrix", "settings:guards:process")

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.settings.schema import find
-from reverie.settings.values import ValueMismatch, describe_expected, parse, read
+from reverie.settings.schema import ValueMismatch, describe_expected, find, parse, read
 from tests.requirements import requirement
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from reverie.errors import Damaged
 from reverie.files import locked, read_small, write_atomic
 from reverie.files.places import project_root
-from reverie.files.places.slug import canonical
+from reverie.files.places.paths import canonical
 from reverie.values import value
 
 _VERSION = 1

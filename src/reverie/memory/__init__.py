@@ -6,8 +6,8 @@ From the bottom up; a package imports only those above it in this list:
 - `index_file`: `index.db`, the derived index of one directory: schema, version, recovery
 - `store`: one writer: files, MEMORY.md, history in git, undo, erase, export
 - `search`: ranking and recall of topics, passages of past sessions
-- `scopes` (which directories), `project_repository` (what git says of the project), `topic_names` (which topic is
-  meant)
+- `directories` (which are read and searched), `project_repository` (what git says of the project), `topic_names`
+  (which topic is meant)
 - `fork_runner`: what background work needs of a conversation
 - `extraction`: memories from what the user said, and `learn`
 - `drafts` (a new memory beside the stored ones), `contradiction` (against what the user said),

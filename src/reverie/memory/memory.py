@@ -1,7 +1,7 @@
 """`Memory`: the public interface to all memory operations. Every memory command only calls this.
 
 It joins the store (files and history), the search index and recall, for one project, its user and one clock. Settings
-and time that the caller does not give come from this process (`settings.process`).
+and time that the caller does not give come from this process (`settings.load`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Self
 
 from reverie.errors import Damaged, Error, Refused, Unavailable, UserMistake
 from reverie.files.places import Places, find_checkout, memory_folder, open_project
-from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
-from reverie.memory.search.directories import MemoryDirectories
+from reverie.memory.directories import MemoryDirectories, Scope, project_scope, user_scope, without_mentions
 from reverie.settings import Settings
-from reverie.settings.features import Off, memory_state
-from reverie.settings.process import fresh_marker, places_of, process_settings, system_now
+from reverie.settings.features import find_off_reason
+from reverie.settings.load import fresh_marker, places_of, process_settings, system_now
 
 if TYPE_CHECKING:
     from reverie.files.places import ProjectFolder
@@ -108,7 +107,7 @@ class Memory:
         memory = cls.__new__(cls)
         checkout = find_checkout(directory)
         root = checkout.root if checkout else directory
-        if isinstance(memory_state(settings), Off):
+        if find_off_reason(settings) is not None:
             store = places.project(root)
         else:
             marker = fresh_marker()
@@ -139,8 +138,7 @@ class Memory:
         self._others: dict[Path, Memory] = {}
         self._past: Past | None = None
         self._dreams: Dreams | None = None
-        state = memory_state(settings)
-        self.off = state.reason if isinstance(state, Off) else None
+        self.off = find_off_reason(settings)
 
     @property
     def directory(self) -> Path:
@@ -287,7 +285,7 @@ class Memory:
 
     def holding(self, path: Path) -> tuple[Memory, str] | None:
         """The memory in whose directory a path lies, and the path inside it; None where it lies in none."""
-        from reverie.memory.scopes import find_memory_directory
+        from reverie.memory.directories import find_memory_directory
 
         real = Path(os.path.realpath(path))
         own = Path(os.path.realpath(self.directory))
@@ -298,7 +296,7 @@ class Memory:
 
     def reachable(self, cwd: Path) -> tuple[Memory, ...]:
         """This memory, the user's and those of the agents that work in a directory, as far as they exist."""
-        from reverie.memory.scopes import agent_directories
+        from reverie.memory.directories import agent_directories
 
         others = [self._other(Path(os.path.realpath(each))) for each in agent_directories(self._places, cwd=cwd)]
         user = [self.user] if self.user is not self and self.user.directory.is_dir() else []
@@ -663,7 +661,7 @@ class Memory:
     def read_at(self, name: str, when: date | datetime) -> Topic:
         """One memory at a given time."""
         from reverie.memory.topic_names import inside
-        from reverie.memory.topics.finding import find_topic
+        from reverie.memory.topics.filenames import find_topic
 
         topics = {topic.path: topic for topic in self.topics_at(when)}
         wanted = inside(self.directory, name)

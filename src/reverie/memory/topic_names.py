@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from reverie.errors import UserMistake
 from reverie.memory.search.topic_index import IndexedFolder
-from reverie.memory.topics.finding import find_topic
+from reverie.memory.topics.filenames import find_topic
 
 _SUGGESTED = 3
 

@@ -14,7 +14,7 @@ from io import FileIO
 from itertools import chain
 from pathlib import Path
 
-from reverie.files.places.slug import names_folder_of
+from reverie.files.places.paths import names_folder_of
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import AssistantEntry, Entry, TitleEntry, UserEntry, envelope_of
 from reverie.messages.message import Usage

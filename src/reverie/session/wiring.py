@@ -17,8 +17,16 @@ from reverie.files.trust import TrustKind, TrustPart, read_trust
 from reverie.models.from_settings import model, model_choice, profile_overrides
 from reverie.permissions.approval import Approver, NobodyThere
 from reverie.session.options import SessionOptions
-from reverie.settings.load import Configuration, SettingsFlags, from_process, git_tracks, parts_of_settings
-from reverie.settings.process import new_id, places, system_now
+from reverie.settings.load import (
+    Configuration,
+    SettingsFlags,
+    from_process,
+    git_tracks,
+    new_id,
+    parts_of_settings,
+    places,
+    system_now,
+)
 from reverie.values import value
 
 

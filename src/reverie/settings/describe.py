@@ -13,12 +13,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from reverie.settings.bounds import Guard
 from reverie.settings.environment import OTHER_NAMES
-from reverie.settings.schema import Form, Key, KeyPath, keys
-from reverie.settings.session import Declaration
-from reverie.settings.tree import Settings
-from reverie.settings.values import describe_expected
+from reverie.settings.schema import Form, Key, KeyPath, describe_expected, keys
+from reverie.settings.tree import Declaration, Guard, Settings
 
 
 def meaning(key: Key) -> str:

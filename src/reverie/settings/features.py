@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-from reverie.settings.bounds import area
 from reverie.settings.tree import Settings
+from reverie.values import value
 
 
-@area
-class On:
-    """There is memory."""
-
-
-@area
-class Off:
-    """There is none."""
-
-    reason: str
-    """What turned it off, for people."""
-
-
-MemoryState: TypeAlias = On | Off
-
-
-def memory_state(settings: Settings) -> MemoryState:
-    """Whether there is memory at all."""
+def find_off_reason(settings: Settings) -> str | None:
+    """Why there is no memory at all, for people; None where there is."""
     if settings.memory.disabled:
-        return Off(reason="memory is disabled for this process (REVERIE_DISABLE_AUTO_MEMORY)")
+        return "memory is disabled for this process (REVERIE_DISABLE_AUTO_MEMORY)"
     if settings.simple_mode:
-        return Off(reason="minimal mode (--bare, REVERIE_SIMPLE_MODE, CLAUDE_CODE_SIMPLE) has no memory")
+        return "minimal mode (--bare, REVERIE_SIMPLE_MODE, CLAUDE_CODE_SIMPLE) has no memory"
     if settings.remote.mode and not (settings.remote.memory_dir or settings.memory.path_override):
-        return Off(
-            reason="remote mode stores nothing on this machine; set REVERIE_REMOTE_MEMORY_DIR to a persistent directory"
-        )
-    if not settings.memory.enabled:
-        return Off(reason="memory.enabled is false for this project")
-    return On()
+        return "remote mode stores nothing on this machine; set REVERIE_REMOTE_MEMORY_DIR to a persistent directory"
+    return None if settings.memory.enabled else "memory.enabled is false for this project"
 
 
-@area
+@value
 class Features:
     """Which parts run; each is the conjunction of everything that could forbid it."""
 
@@ -71,7 +49,7 @@ def features(settings: Settings, *, interactive: bool = True) -> Features:
     `interactive` is false where one prompt is answered and the process ends.
     Notes do not need memory, but automatic compaction; extraction and dreams never run remotely.
     """
-    memory = isinstance(memory_state(settings), On)
+    memory = find_off_reason(settings) is None
     full = not settings.simple_mode
     background = memory and not settings.remote.mode
     auto_compaction = settings.compaction.enabled and settings.compaction.auto

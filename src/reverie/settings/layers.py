@@ -12,11 +12,20 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from reverie.errors import UserMistake
-from reverie.settings.bounds import Guard
-from reverie.settings.schema import ANY_NAME, Form, Key, KeyPath, find, format_key_path, is_group, keys
-from reverie.settings.session import Declaration, ModelProfile
-from reverie.settings.tree import Settings
-from reverie.settings.values import ValueMismatch, parse, read
+from reverie.settings.schema import (
+    ANY_NAME,
+    Form,
+    Key,
+    KeyPath,
+    ValueMismatch,
+    find,
+    format_key_path,
+    is_group,
+    keys,
+    parse,
+    read,
+)
+from reverie.settings.tree import Declaration, Guard, ModelProfile, Settings
 from reverie.values import value
 
 

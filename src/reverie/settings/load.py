@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +44,7 @@ from reverie.settings.layers import (
     unknown,
 )
 from reverie.settings.schema import find
-from reverie.settings.session import Declaration
+from reverie.settings.tree import Declaration
 from reverie.values import value
 
 if TYPE_CHECKING:
@@ -344,3 +345,52 @@ def part_of_setting(key: str, value: object, place: str = "") -> TrustPart:
     """One value of a setting as one thing to agree to."""
     text = value.text if isinstance(value, Declaration) else json.dumps(value, ensure_ascii=False)
     return TrustPart(key, place, text)
+
+
+# Settings, clock and id generator of this process, for callers that give none.
+
+
+class SystemClock:
+    """The time of this machine, in its zone."""
+
+    def now(self) -> datetime:
+        return system_now()
+
+
+def system_now() -> datetime:
+    """The time of this machine, in its zone."""
+    return datetime.now().astimezone()
+
+
+def new_id() -> str:
+    """A fresh random id."""
+    import uuid
+
+    return str(uuid.uuid4())
+
+
+def fresh_marker() -> str:
+    """A fresh mark for a repository; importing `uuid` would take longer than opening a memory."""
+    return os.urandom(16).hex()
+
+
+def places(configuration: Configuration) -> Places:
+    """Where everything lies."""
+    return _places(configuration.home, configuration.config_home, configuration.settings)
+
+
+def process_settings(project: Path) -> tuple[Places, Settings]:
+    """The settings that hold in a project for this process, and the places that follow."""
+    configuration = from_process(SettingsFlags(project=project))
+    return places(configuration), configuration.settings
+
+
+def places_of(settings: Settings) -> Places:
+    """The places that follow from settings which a caller made."""
+    return _places(
+        Path(settings.home).expanduser().absolute(), Path(settings.config_home).expanduser().absolute(), settings
+    )
+
+
+def _places(home: Path, config_home: Path, settings: Settings) -> Places:
+    return Places.at(home, config_home, project_dir_name=settings.project_dir_name)

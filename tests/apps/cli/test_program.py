@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from reverie import __version__
-from reverie.apps.cli.table import COMMANDS
+from reverie.apps.cli.program import COMMANDS
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
 

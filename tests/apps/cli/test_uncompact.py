@@ -19,7 +19,7 @@ from reverie.models.tokens.estimate import weigh_message
 from reverie.models.tokens.rates import rates_for
 from reverie.models.tokens.window import budget
 from reverie.settings import Settings
-from reverie.settings.process import SystemClock
+from reverie.settings.load import SystemClock
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
 

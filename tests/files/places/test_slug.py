@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie.errors import UserMistake
 from reverie.files.places import slug, slug_of
-from reverie.files.places.slug import check_folder_name, names_folder_of
+from reverie.files.places.paths import check_folder_name, names_folder_of
 from tests.requirements import requirement
 
 vendor = pytest.importorskip("claude_agent_sdk._internal.sessions")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.search.document import Query
 from reverie.memory.search.topic_index import IndexedFolder
-from reverie.memory.search.topic_rows import topic_from_row, topic_to_row
+from reverie.memory.search.topic_table import topic_from_row, topic_to_row
 from reverie.memory.store.usage_log import Use, append_uses
 from reverie.memory.topics.topic import Topic
 from tests.memory.topic_strategies import topics

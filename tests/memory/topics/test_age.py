@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reverie.memory.topics.age import age_days, age_warning, age_words, header, is_expired, is_old
 from reverie.memory.topics.anchors import AnchorCheck, AnchorState, FileAnchor, SymbolAnchor
 from reverie.memory.topics.topic import MemoryType, Topic, Trust
-from reverie.settings.memory import AgeSettings
+from reverie.settings.tree import AgeSettings
 from tests.requirements import requirement
 
 NOW = datetime(2026, 8, 22, 9, 30, tzinfo=UTC)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.memory.topics.tasks import KINDS, find_asked_tasks, tasks_spoken_of
+from reverie.memory.topics.situations import KINDS, find_asked_tasks, tasks_spoken_of
 from tests.requirements import requirement
 
 

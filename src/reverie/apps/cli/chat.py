@@ -14,7 +14,7 @@ from reverie.apps.cli.options import Common
 from reverie.errors import Error, Unavailable, UserMistake
 from reverie.models import from_settings
 from reverie.models.offline import OFFLINE
-from reverie.settings import process
+from reverie.settings import load
 
 if TYPE_CHECKING:
     from reverie.apps.tui.conversation import TerminalContext, Wish
@@ -73,7 +73,7 @@ def surroundings(
         directory=directory,
         input_history=configuration.home / INPUT_HISTORY,
         open=open_wished_session,
-        now=process.SystemClock().now,
+        now=load.SystemClock().now,
         list_sessions=lambda: list_glances(session_folders(configuration, directory)),
         budget=lambda name: from_settings.budget(settings, name, window=wanted.options.get("window_tokens")),
         edit=lambda text: click.edit(text, extension=".md"),

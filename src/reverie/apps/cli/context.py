@@ -50,7 +50,7 @@ def command(
     from reverie.models.ledger import read_bookings
     from reverie.models.profiles import profile
     from reverie.models.tokens.window import unknown_model
-    from reverie.settings import process
+    from reverie.settings import load
 
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)
@@ -66,7 +66,7 @@ def command(
     files = [] if path.stem.startswith("agent-") else list_subagent_transcripts(folder, path.stem)
     overrides = from_settings.profile_overrides(configuration.settings)
     helpers = subagent_rows(path.stem, ((file.stem, read_entries(file)) for file in files), overrides)
-    spent = session_cost(path, read_bookings(process.places(configuration).ledger), overrides)
+    spent = session_cost(path, read_bookings(load.places(configuration).ledger), overrides)
     if as_json:
         print_json(_document(report, budget, str(path), helpers, spent))
     else:

@@ -49,11 +49,11 @@ def command(
 
     from reverie.apps.cli.output import print_json
     from reverie.models.ledger import by, of_session, read_bookings, total
-    from reverie.settings import process
+    from reverie.settings import load
 
     configuration = common.configuration()
-    folder = process.places(configuration).ledger
-    since = process.SystemClock().now() - timedelta(days=days) if days else None
+    folder = load.places(configuration).ledger
+    since = load.SystemClock().now() - timedelta(days=days) if days else None
     bookings = list(read_bookings(folder))
     if everywhere:
         bookings = sorted([*bookings, *_elsewhere(configuration, bookings)], key=lambda one: one.when)

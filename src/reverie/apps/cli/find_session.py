@@ -9,20 +9,20 @@ from pathlib import Path
 from reverie.errors import UserMistake
 from reverie.files.places import list_transcript_folders
 from reverie.messages.listing import list_glances, read_working_directory
-from reverie.settings import process
+from reverie.settings import load
 from reverie.settings.load import Configuration
 
 
 def session_folders(configuration: Configuration, directory: Path) -> list[Path]:
     """All folders that hold sessions of this project, ours and the host agent's."""
-    places = process.places(configuration)
+    places = load.places(configuration)
     found = list_transcript_folders(places, directory, read_cwd=lambda one: read_working_directory(one.directory))
     return [folder.directory for folder in found]
 
 
 def all_session_folders(configuration: Configuration) -> list[Path]:
     """All folders that hold sessions of any project, ours and the host agent's."""
-    places = process.places(configuration)
+    places = load.places(configuration)
     return [path for home in (places.projects, places.host_projects) for path in sorted(home.glob("*/"))]
 
 

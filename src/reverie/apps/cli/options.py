@@ -205,7 +205,7 @@ class Moment(_Dates):
         self._ends = ends
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        from reverie.settings.process import SystemClock
+        from reverie.settings.load import SystemClock
 
         now = SystemClock().now().replace(tzinfo=None)
         try:

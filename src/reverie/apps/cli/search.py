@@ -65,11 +65,11 @@ def command(
     """
     from reverie.memory.memory import Memory
     from reverie.memory.search.passages import PastQuery
-    from reverie.settings import process
+    from reverie.settings import load
 
     configuration = common.configuration(project)
     directory = common.directory(project)
-    with Memory.at(process.places(configuration), configuration.settings, directory) as memory:
+    with Memory.at(load.places(configuration), configuration.settings, directory) as memory:
         started = time.perf_counter()
         roles = () if role is None else (role,)
         asked = PastQuery(" ".join(query), limit, session, since, roles)

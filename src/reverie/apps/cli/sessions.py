@@ -51,10 +51,10 @@ def command(
     from reverie.messages.listing import list_glances
     from reverie.models import from_settings
     from reverie.models.ledger import read_bookings
-    from reverie.settings import process
+    from reverie.settings import load
 
     configuration = common.configuration(project)
-    places = process.places(configuration)
+    places = load.places(configuration)
     for folder in folders:
         if not folder.is_dir():
             raise UserMistake(f"{folder} does not exist; name a directory of .jsonl transcripts")

@@ -15,8 +15,7 @@ from reverie.settings.describe import as_markdown, meaning
 from reverie.settings.layers import Origin, SettingsSource, present_paths, unknown, value_of
 from reverie.settings.load import Configuration
 from reverie.settings.locate import split_key
-from reverie.settings.schema import Key, find, format_key_path, is_group
-from reverie.settings.values import describe_expected
+from reverie.settings.schema import Key, describe_expected, find, format_key_path, is_group
 
 _VALUE_COLUMN = 40
 """Longer values push the origin to the right instead of making every line long."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from reverie.errors import Unavailable
-from reverie.settings.process import SystemClock
+from reverie.settings.load import SystemClock
 
 
 @click.command("simulate")

@@ -29,10 +29,10 @@ def command(common: Common, *, to_stop: str | None, as_json: bool) -> None:
     from reverie.apps.cli.output import dollars, print_json, print_table
     from reverie.errors import UserMistake
     from reverie.files.background_tasks import list_tasks, read_task, remove_old_tasks, write_stop_request
-    from reverie.settings import process
-    from reverie.settings.process import system_now
+    from reverie.settings import load
+    from reverie.settings.load import system_now
 
-    folder, now = process.places(common.configuration()).tasks, system_now()
+    folder, now = load.places(common.configuration()).tasks, system_now()
     if to_stop is not None:
         task = read_task(folder, to_stop, now=now)
         if task.state != "running":

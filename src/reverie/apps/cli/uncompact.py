@@ -36,26 +36,26 @@ def command(
     from reverie.messages.fork import write_fork
     from reverie.messages.transcript import Transcript, read_entries
     from reverie.session import wiring
-    from reverie.settings import process
+    from reverie.settings import load
 
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)
-    clock = process.SystemClock()
+    clock = load.SystemClock()
     entries = read_entries(path)
     undone = uncompact(entries, boundary)
     if not fork and not is_inside(configuration.home, path):
         raise UserMistake(f"{path} belongs to another agent; use --fork to work on a copy")
     if fork:
         # A copy begins with what was seen before the compaction, and leaves the original alone.
-        target = wiring.transcript_path(configuration, common.directory(project), process.new_id())
+        target = wiring.transcript_path(configuration, common.directory(project), load.new_id())
         is_host = not is_inside(configuration.home, path)
-        write_fork(path, to=target, now=clock.now(), new_id=process.new_id, up_to=undone.leaf, from_host=is_host)
+        write_fork(path, to=target, now=clock.now(), new_id=load.new_id, up_to=undone.leaf, from_host=is_host)
         path = target
     with Transcript.open(path, now=clock.now(), label="reverie uncompact") as transcript:
         branch = Conversation(
             session=transcript.session,
             now=clock.now,
-            new_id=process.new_id,
+            new_id=load.new_id,
             entries=transcript.entries,
             write=lambda made: transcript.append(*made),
         )

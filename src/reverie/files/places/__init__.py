@@ -14,10 +14,11 @@ from reverie.files.places.identity import (
     Project,
     find_project,
     list_projects,
+    memory_folder,
     open_project,
     read_identity,
+    validate_memory_directory,
 )
-from reverie.files.places.memory_directory import memory_folder, validate_memory_directory
 from reverie.files.places.paths import (
     AgentScope,
     InstructionFiles,
@@ -26,8 +27,10 @@ from reverie.files.places.paths import (
     ProjectFolder,
     SessionFolder,
     SettingsFiles,
+    canonical,
+    slug,
+    slug_of,
 )
-from reverie.files.places.slug import canonical, slug, slug_of
 from reverie.files.places.transcripts import list_subagent_transcripts, list_transcript_folders
 
 __all__ = [

@@ -13,8 +13,7 @@ from pathlib import Path
 from reverie.files import is_encodable
 from reverie.files.places.checkout import find_checkout, list_worktrees
 from reverie.files.places.identity import Identity
-from reverie.files.places.paths import Places, ProjectFolder
-from reverie.files.places.slug import canonical, names_folder_of
+from reverie.files.places.paths import Places, ProjectFolder, canonical, names_folder_of
 
 
 def list_transcript_folders(

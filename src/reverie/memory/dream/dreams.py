@@ -271,7 +271,7 @@ class Dreams:
         watch: Callable[[DreamView], None],
     ) -> Dreamt:
         """A dream as a task that anybody can see and stop."""
-        from reverie.settings.process import fresh_marker
+        from reverie.settings.load import fresh_marker
 
         run = DreamTask(self.places.tasks, f"dream-{fresh_marker()[:8]}", self.now, watch)
         run.begin(f"dream on {self.folder.directory}", self.settings.dream.view_messages)

@@ -1,7 +1,7 @@
 """Searches topics and passages of transcripts by words and vectors; ranks, gives reasons, and can return nothing.
 
-- recall of topics: `recall` (which matter now), `topic_index` (one directory as recall sees it) with `topic_table` and
-  `topic_rows`, `directories` (all that recall looks into), `model_selection` (a model chooses), `render` (how a
+- recall of topics: `recall` (which matter now), `topic_index` (one directory as recall sees it) with its
+  `topic_table`, `model_selection` (a model chooses), `render` (how a
   recalled topic is shown)
 - the engine: `document` (documents, queries, reasons), `engine` (open, update, search), `analyze` with `stem` and
   `words` (text to terms), `database` (the search tables of `index.db`, which `memory/index_file` opens),

@@ -19,8 +19,7 @@ from reverie.memory.search.render import Hit, RenderLimits, excerpt, within
 from reverie.memory.search.topic_index import IndexedFolder, document_of
 from reverie.memory.search.topic_table import Indexed
 from reverie.memory.topics.age import age_days, header, is_expired
-from reverie.memory.topics.situations import Situation, matches
-from reverie.memory.topics.tasks import find_asked_tasks
+from reverie.memory.topics.situations import Situation, find_asked_tasks, matches
 from reverie.values import value
 
 if TYPE_CHECKING:

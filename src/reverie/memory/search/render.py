@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.document import Reasons
-from reverie.settings.memory import AgeSettings
+from reverie.settings.tree import AgeSettings
 from reverie.values import value
 
 if TYPE_CHECKING:

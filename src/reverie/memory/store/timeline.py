@@ -23,7 +23,7 @@ from reverie.memory.store.tracked import is_topic_path
 from reverie.memory.store.undo import revert
 from reverie.memory.store.usage_log import Use, read_uses
 from reverie.memory.store.writer import find_secrets
-from reverie.memory.topics.finding import find_topic
+from reverie.memory.topics.filenames import find_topic
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
 from reverie.values import value
 

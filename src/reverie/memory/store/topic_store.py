@@ -38,8 +38,7 @@ from reverie.memory.store.tracked import (
     read_tracked,
 )
 from reverie.memory.store.writer import Attribute, Files, Writer, conflict_path, find_secrets, merge_bytes
-from reverie.memory.topics.filenames import file_name
-from reverie.memory.topics.finding import find_topic, key_of
+from reverie.memory.topics.filenames import file_name, find_topic, key_of
 from reverie.memory.topics.polarity import find_distortion, keep_as_said
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted

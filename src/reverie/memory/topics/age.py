@@ -12,7 +12,7 @@ from datetime import date, datetime
 
 from reverie.memory.topics.anchors import AnchorCheck, AnchorState, describe_anchor
 from reverie.memory.topics.value import MemoryType, Topic, Trust
-from reverie.settings.memory import AgeSettings
+from reverie.settings.tree import AgeSettings
 
 _WHOSE_WORD = {
     Trust.inferred: "Concluded by the agent; the user has not said it.",

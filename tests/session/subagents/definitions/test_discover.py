@@ -14,8 +14,7 @@ from reverie.files.trust import read_trust, write_answers
 from reverie.session.subagents.definitions.discover import agent_line, built_in, list_agents, listing_delta
 from reverie.settings import Declaration
 from reverie.settings.documents import givens_of_vendor
-from reverie.settings.schema import keys
-from reverie.settings.values import read
+from reverie.settings.schema import keys, read
 from tests.requirements import requirement
 from tests.session.subagents.definitions.roles import places_at, role, write_role
 

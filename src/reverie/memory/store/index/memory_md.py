@@ -30,7 +30,7 @@ from reverie.memory.store.index.lines import (
 )
 from reverie.memory.topics.filenames import path_key
 from reverie.memory.topics.topic import MemoryType, Topic, prose_lines
-from reverie.settings.memory import IndexSettings
+from reverie.settings.tree import IndexSettings
 from reverie.values import value
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from reverie.files import write_folder
 from reverie.memory.index_file import IndexFile
 from reverie.memory.store.index.memory_md import IndexRow, rank
-from reverie.memory.topics.finding import key_of
+from reverie.memory.topics.filenames import key_of
 from reverie.memory.topics.topic import MemoryType
 
 _IN_MEMORY = Path(":memory:")

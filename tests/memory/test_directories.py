@@ -6,7 +6,7 @@ import pytest
 
 from reverie.errors import UserMistake
 from reverie.files.places import Places
-from reverie.memory.scopes import agent_scopes, project_scope, user_scope
+from reverie.memory.directories import agent_scopes, project_scope, user_scope
 from reverie.settings import MemorySettings, RemoteSettings, Settings
 from tests.requirements import requirement
 
