@@ -197,9 +197,9 @@ class Store:
             topic, content = self._fit(topic, before, author, is_own_word=is_own_word or author == "user")
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
                 content = self._merge_concurrent(path, expect, content, before, change)
+                topic = parse_topic(path, content.decode())
             self._own_word = content if is_own_word else None
             commit = self.writer.commit({path: content}, change)
-        topic = parse_topic(path, content.decode())
         return Saved(path, commit, topic, _suspicions(content), is_new=before is None)
 
     def save_many(
