@@ -24,7 +24,7 @@ from tests.memory.kill.worker import check, start, work
 
 from reverie import Memory, Settings
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.store.repack import pack_when_due, packing_stopped
+from reverie.memory.store.history import pack_when_due, packing_stopped
 from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import MemoryType, Topic
 

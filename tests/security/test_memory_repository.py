@@ -11,7 +11,7 @@ import pytest
 
 from reverie.errors import Error
 from reverie.memory.memory import Memory
-from reverie.memory.store.repack import pack
+from reverie.memory.store.history import pack
 from reverie.memory.topics.draft import draft_topic
 from reverie.settings import Settings
 from tests.requirements import requirement

@@ -18,10 +18,8 @@ from reverie.files.secret_scan import scan
 from reverie.memory.search.topic_index import IndexedFolder, is_indexed
 from reverie.memory.search.topic_table import LEFT_OUT, Indexed
 from reverie.memory.store.history import History
-from reverie.memory.store.index.lines import IndexEntry, parse_index
-from reverie.memory.store.index.memory_md import index_for_model
-from reverie.memory.store.tracked import CONFLICTS, INDEX_FILE, is_topic_path, list_tracked, place_of
-from reverie.memory.store.worktree import DRAFT_PREFIX
+from reverie.memory.store.index.memory_md import IndexEntry, index_for_model, parse_index
+from reverie.memory.store.worktree import CONFLICTS, DRAFT_PREFIX, INDEX_FILE, is_topic_path, list_tracked, place_of
 from reverie.memory.topics.age import is_expired
 from reverie.memory.topics.anchors import AnchorState, Ask, describe_anchor, read_anchor_state
 from reverie.memory.topics.filenames import path_key

@@ -2,7 +2,7 @@
 
 SQLite with FTS5. Everything in it is derived from the topic files and safe to delete at any time: a damaged or older
 file is replaced by an empty one, which the next sweep fills. `search/topic_table.py` reads and writes what topics say,
-`search/database.py` what ranking needs, `store/index/row_table.py` what MEMORY.md needs. Several processes may use it
+`search/database.py` what ranking needs, `store/index/catalogue.py` what MEMORY.md needs. Several processes may use it
 at once.
 """
 

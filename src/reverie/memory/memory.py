@@ -263,7 +263,7 @@ class Memory:
             Refused: a file holds a secret, was erased, says what is known already, or cannot be a memory.
             Damaged: front matter that cannot be read.
         """
-        from reverie.memory.store.tracked import is_topic_path, read_tracked
+        from reverie.memory.store.worktree import is_topic_path, read_tracked
         from reverie.memory.topics.draft import check_trust, complete_agent_topic, complete_topic
         from reverie.memory.topics.topic import parse_topic, render_topic
 
@@ -565,7 +565,7 @@ class Memory:
             UserMistake: there is none, or more than one.
             Damaged: its file cannot be read.
         """
-        from reverie.memory.store.tracked import read_topic
+        from reverie.memory.store.worktree import read_topic
         from reverie.memory.topic_names import missing
 
         try:
@@ -866,7 +866,7 @@ class Memory:
 
     def _says(self, topic: Topic) -> bool:
         """Whether a topic of the index still says the same on disk."""
-        from reverie.memory.store.tracked import read_topic
+        from reverie.memory.store.worktree import read_topic
 
         with suppress(Error):
             stored = read_topic(self.scope.folder, topic.path)
@@ -881,7 +881,7 @@ class Memory:
         return process_model(model, self._root or Path.cwd())
 
     def _for_team(self, topic: Topic) -> Topic:
-        from reverie.memory.store.tracked import list_tracked
+        from reverie.memory.store.worktree import list_tracked
         from reverie.memory.topics.filenames import file_name, path_key
 
         if topic.type == "user":

@@ -21,7 +21,7 @@ from reverie.context.conversation import Conversation
 from reverie.errors import Error
 from reverie.files import open_real, remove_file, write_atomic, write_real
 from reverie.memory.memory import Memory
-from reverie.memory.store.tracked import is_topic_path
+from reverie.memory.store.worktree import is_topic_path
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import UserEntry, envelope_of
 from reverie.messages.file_changes import FileChange, file_changes, record_of

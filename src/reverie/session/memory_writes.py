@@ -20,7 +20,7 @@ from reverie.memory.extraction.session import is_by_hand
 from reverie.memory.memory import Memory
 from reverie.memory.store.change import Author, Change
 from reverie.memory.store.erased_sentences import normal
-from reverie.memory.store.tracked import INDEX_FILE, Seen, is_safe_path, list_tracked, read_tracked
+from reverie.memory.store.worktree import INDEX_FILE, Seen, is_safe_path, list_tracked, read_tracked
 from reverie.memory.store.writer import FoundEdit
 from reverie.memory.topics.draft import draft_topic
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic

@@ -13,7 +13,7 @@ from pathlib import Path
 from reverie.errors import Error, Refused
 from reverie.files import safe_join
 from reverie.memory.store.topic_store import Store
-from reverie.memory.store.tracked import INDEX_FILE, list_tracked
+from reverie.memory.store.worktree import INDEX_FILE, list_tracked
 from reverie.memory.topics.topic import Trust, parse_topic, render_topic
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.entries import ToolSpec

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie.errors import Refused
 from reverie.files.places import AgentScope, MemoryFolder, Places, ProjectFolder, slug
-from reverie.memory.store.tracked import place_of
+from reverie.memory.store.worktree import place_of
 from reverie.memory.store.writer import conflict_path
 from tests.requirements import requirement
 

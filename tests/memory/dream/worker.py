@@ -25,7 +25,7 @@ from typing import Self
 from reverie.memory.dream.dreams import Dreamt
 from reverie.memory.dream.lock import read_state
 from reverie.memory.memory import Memory
-from reverie.memory.store.index.lines import IndexEntry, parse_index
+from reverie.memory.store.index.memory_md import IndexEntry, parse_index
 from reverie.memory.store.timeline import log
 from reverie.memory.topics.topic import parse_topic
 from reverie.messages.blocks import Json

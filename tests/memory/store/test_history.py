@@ -12,7 +12,7 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.memory.store.change import Change
-from reverie.memory.store.repack import PACKS_AT_MOST, pack, pack_when_due, packing_stopped
+from reverie.memory.store.history import PACKS_AT_MOST, pack, pack_when_due, packing_stopped
 from reverie.memory.store.timeline import import_bundle, log, write_bundle
 from tests.memory.stores import files_of, git, open_store, topic
 from tests.requirements import requirement
@@ -152,7 +152,7 @@ import threading
 from pathlib import Path
 from tests.memory.stores import open_store, topic
 from reverie.memory.store.timeline import diff, log, undo, erase
-from reverie.memory.store.repack import pack
+from reverie.memory.store.history import pack
 store = open_store(Path(sys.argv[1]))
 saved = store.save(topic("First", body="one\\r\\ntwo"))
 (Path(sys.argv[1]) / "crlf.md").write_bytes(b"a\\r\\nb\\n")

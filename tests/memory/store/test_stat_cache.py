@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reverie.memory.store.stat_cache import Entries, StatCache, TrackedFile
+from reverie.memory.store.worktree import Entries, StatCache, TrackedFile
 
 
 def test_a_cache_grows_by_what_changed_and_is_written_anew_in_time(tmp_path: Path) -> None:

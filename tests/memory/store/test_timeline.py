@@ -16,8 +16,8 @@ from reverie.errors import Refused, UserMistake
 from reverie.files import append_lines
 from reverie.memory.store.change import AUTHORS, Change, parse_message, render_message
 from reverie.memory.store.git.rewrite import RewriteRules, move_references, write_rewritten
+from reverie.memory.store.history import UNFINISHED
 from reverie.memory.store.redact import write_redacted
-from reverie.memory.store.repack import UNFINISHED
 from reverie.memory.store.timeline import diff, erase, import_bundle, log, topics_at, undo, why, write_bundle
 from reverie.memory.store.undo import revert
 from reverie.memory.topics.topic import Source, Trust

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.store.tracked import list_tracked
+from reverie.memory.store.worktree import list_tracked
 from tests.requirements import requirement
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.search.topic_index import IndexedFolder
-from reverie.memory.topics.topic import Topic
-from reverie.memory.topics.vetted import Vetted
+from reverie.memory.topics.value import Topic, Vetted
 from tests.requirements import requirement
 
 TOPIC = Topic("a.md", "Kiwi", "Where the kiwi server runs", body="In Frankfurt.")

@@ -14,7 +14,7 @@ from reverie.memory.dream.proposal import DreamStep, reason_of
 from reverie.memory.store.change import Change
 from reverie.memory.store.index.catalogue import is_indexed
 from reverie.memory.store.topic_store import Store
-from reverie.memory.store.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.store.worktree import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.store.writer import merge_bytes
 from reverie.memory.topics.polarity import MismatchKind, PolarityMismatch, find_distortion, find_mismatch
 from reverie.memory.topics.topic import Trust, parse_topic

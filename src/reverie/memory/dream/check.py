@@ -17,7 +17,7 @@ from reverie.files.secret_scan import scan
 from reverie.memory.dream.proposal import DreamStep, StepKind
 from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
 from reverie.memory.extraction.gate import GateContext, judge
-from reverie.memory.store.tracked import INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.store.worktree import INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
 from reverie.messages.injection import Suspicion, flags
 from reverie.values import value

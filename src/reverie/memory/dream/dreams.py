@@ -49,7 +49,7 @@ from reverie.memory.dream.task import DreamTask
 from reverie.memory.dream.tidy import TidyContext, tidy, tidy_after
 from reverie.memory.dream.view import DreamView
 from reverie.memory.store.past import log
-from reverie.memory.store.tracked import is_topic_path, list_tracked, read_tracked
+from reverie.memory.store.worktree import is_topic_path, list_tracked, read_tracked
 from reverie.memory.topics.anchors import Anchor, AnchorState, read_anchor_state
 from reverie.memory.topics.topic import Topic
 from reverie.settings.features import features

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from reverie.memory.extraction.cue import Cue
 from reverie.memory.extraction.indirect import INDIRECT
 from reverie.memory.extraction.phrases import (
     ANSWERS,
@@ -23,6 +22,7 @@ from reverie.memory.extraction.phrases import (
     START,
     SYSTEMS,
     SYSTEMS_HAN,
+    Cue,
     pattern,
 )
 from reverie.memory.topics.topic import MemoryType

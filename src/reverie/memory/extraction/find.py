@@ -13,7 +13,6 @@ from datetime import date
 
 from reverie.memory.extraction.candidate import Doubt, MemoryCandidate, RefusalReason, UserMessage
 from reverie.memory.extraction.classify import Reader, SentenceKind, SentenceReading
-from reverie.memory.extraction.cue import Cue
 from reverie.memory.extraction.cues import CUES, infer_type
 from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.phrases import (
@@ -31,6 +30,7 @@ from reverie.memory.extraction.phrases import (
     SHAPES,
     TAKEN_BACK,
     TENTATIVE,
+    Cue,
     pattern,
 )
 from reverie.memory.extraction.typed import Sentence, find_typed_sentences, own_words

@@ -17,7 +17,7 @@ from reverie.memory.extraction.candidate import RefusedCandidate
 from reverie.memory.extraction.extract import judge_written
 from reverie.memory.extraction.gate import GateContext
 from reverie.memory.extraction.session import SessionWords
-from reverie.memory.store.tracked import INDEX_FILE
+from reverie.memory.store.worktree import INDEX_FILE
 from reverie.memory.topics.topic import Topic
 from reverie.messages.blocks import JsonObject
 from reverie.models.ports import ForkSpec

@@ -5,8 +5,7 @@ More rows for the table of `cues.py`, English and Chinese. Each is a family of p
 
 from __future__ import annotations
 
-from reverie.memory.extraction.cue import Cue
-from reverie.memory.extraction.phrases import ARTEFACTS, LANGUAGES, OPTION, ROLES, SYSTEMS, SYSTEMS_HAN, pattern
+from reverie.memory.extraction.phrases import ARTEFACTS, LANGUAGES, OPTION, ROLES, SYSTEMS, SYSTEMS_HAN, Cue, pattern
 from reverie.memory.topics.topic import MemoryType
 
 _NAME = r"(?-i:[A-Z][a-zé]+)"

@@ -23,7 +23,7 @@ from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import words_of
 from reverie.memory.store.erased_sentences import read_erased
-from reverie.memory.store.tracked import INDEX_FILE
+from reverie.memory.store.worktree import INDEX_FILE
 from reverie.memory.topics.filenames import key_of
 from reverie.memory.topics.topic import Topic
 from reverie.messages.entries import Entry

@@ -9,6 +9,7 @@ import re
 
 from reverie.memory.topics.topic import MemoryType
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 _FLAGS = re.VERBOSE | re.IGNORECASE
 
@@ -230,3 +231,24 @@ POINTS = pattern(
       |\b(?:keep|make|write|change|fix|rename|split|close|merge|finish|review|shorten)\sthe\s(?:\w+\s)?(?:commit|pr|branch|ticket|diff|draft|paragraph|post|email|snippet|parser|message)\b"""
 )
 """Words that point at what is at hand."""
+
+
+@value
+class Cue:
+    """A way in which people say something lasting."""
+
+    name: str
+    type: MemoryType
+    pattern: re.Pattern[str]
+    unless: re.Pattern[str] | None = None
+    """Words that show the contrary."""
+    needs_day: bool = False
+    """Counts only when the sentence names a day."""
+    overrides_guards: bool = False
+    """Says so clearly that it lasts that words like `here` do not count against it."""
+    needs_reason: bool = False
+    """Counts only with a reason or with words that make it general."""
+
+    def matches(self, plain: str) -> bool:
+        """Whether a sentence, quoted words hidden, is of this kind."""
+        return bool(self.pattern.search(plain)) and not (self.unless and self.unless.search(plain))

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
 from reverie.memory.index_file import INDEX_DB, IndexFile
-from reverie.memory.store.tracked import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.store.usage_log import UseCounts
-from reverie.memory.topics.vetted import Vetted
+from reverie.memory.store.worktree import fingerprint, is_topic_path, list_tracked, place_of
+from reverie.memory.topics.value import Vetted
 
 if TYPE_CHECKING:
     import tempfile
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from reverie.memory.search.features import Candidate
     from reverie.memory.search.topic_table import Indexed, Looks, TopicRow, TopicTable, UnreadableTopic
     from reverie.memory.search.vectors import Embeds
-    from reverie.memory.store.tracked import Seen
+    from reverie.memory.store.worktree import Seen
     from reverie.memory.topics.situations import When
     from reverie.memory.topics.value import Topic
 

@@ -16,7 +16,7 @@ from typing import Any
 from reverie.errors import Error
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.change import Change
-from reverie.memory.store.tracked import place_of
+from reverie.memory.store.worktree import place_of
 from reverie.memory.store.writer import FoundEdit
 from reverie.memory.topics.value import Source
 from reverie.values import value

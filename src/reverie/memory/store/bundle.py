@@ -19,11 +19,11 @@ from reverie.errors import UserMistake
 from reverie.files.durable import translate_os_errors
 from reverie.memory.store.change import Change
 from reverie.memory.store.erased_sentences import extract_topic_text, remember_erased
-from reverie.memory.store.git.program import Git
-from reverie.memory.store.git.reading import read_blobs, read_tree
+from reverie.memory.store.git.commits import read_blobs, read_tree
+from reverie.memory.store.git.repository import Git
 from reverie.memory.store.history import History
 from reverie.memory.store.tombstones import Tombstone, add_tombstones, parse_tombstones, tombstone_rows
-from reverie.memory.store.tracked import INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.store.worktree import INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.store.writer import Writer, conflict_path, merge_bytes
 from reverie.values import value
 

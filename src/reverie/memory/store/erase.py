@@ -16,14 +16,13 @@ from reverie.files import append_lines, flush
 from reverie.memory.store.bundle import EXPORTS
 from reverie.memory.store.change import Change, without_quotes
 from reverie.memory.store.erased_sentences import extract_topic_text, recognisable_sentences, remember_erased
-from reverie.memory.store.git.reading import read_blobs
+from reverie.memory.store.git.commits import read_blobs
 from reverie.memory.store.git.rewrite import RewriteRules, list_remotes, move_references, object_names, write_rewritten
-from reverie.memory.store.history import History, blob_id
+from reverie.memory.store.history import UNFINISHED, History, finish_erasing, packing_stopped
 from reverie.memory.store.past import log, names_of, read_at
 from reverie.memory.store.redact import write_redacted
-from reverie.memory.store.repack import UNFINISHED, finish_erasing, packing_stopped
 from reverie.memory.store.tombstones import write_tombstone
-from reverie.memory.store.tracked import ARCHIVE, ARCHIVED_SUFFIX, CONFLICTS, INDEX_FILE
+from reverie.memory.store.worktree import ARCHIVE, ARCHIVED_SUFFIX, CONFLICTS, INDEX_FILE, blob_id
 from reverie.memory.store.writer import Writer
 from reverie.values import value
 

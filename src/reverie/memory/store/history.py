@@ -1,14 +1,20 @@
 """Git history of a memory directory: reads the last commit and writes the next, one per change.
 
-Beside the repository it keeps the stat cache of the last commit (`stat_cache.py`). A commit is written as pending
+Beside the repository it keeps the stat cache of the last commit (`StatCache`). A commit is written as pending
 first, from which a killed writer's work is finished. Reading the past is `past.py`; the files on disk are
 `worktree.py`; whoever calls `load` or writes holds the writer's lock (`writer.py`).
+
+With thousands of files in one folder every commit writes a large tree; packed, such trees differ by a few bytes. So
+many small packs are made into one in the background, one process at a time. An erasing ends by that too.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -18,29 +24,39 @@ from reverie.files.git import find_git
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.change import Change, render_message
 from reverie.memory.store.git.commits import (
-    read_pending,
-    remove_pending,
-    write_branch,
-    write_git_index,
-    write_pending,
-    write_pending_commit,
-)
-from reverie.memory.store.git.program import Git
-from reverie.memory.store.git.reading import read_tree
-from reverie.memory.store.git.refs import (
     find_damage,
     head_reference,
     is_commit_id,
     read_head,
     read_last_logged,
+    read_pending,
+    read_tree,
+    remove_pending,
+    write_branch,
+    write_git_index,
     write_head,
+    write_pending,
+    write_pending_commit,
 )
-from reverie.memory.store.git.repository import PRIVATE, follow_work_tree, git_directory_of, is_ours, make_repository
-from reverie.memory.store.stat_cache import UNSEEN, Entries, StatCache, TrackedFile
-from reverie.memory.store.tracked import Seen
+from reverie.memory.store.git.repository import (
+    PRIVATE,
+    Git,
+    follow_work_tree,
+    git_directory_of,
+    is_ours,
+    make_repository,
+)
+from reverie.memory.store.worktree import UNSEEN, Entries, Seen, StatCache, TrackedFile
 from reverie.values import value
 
 _EMAIL = "reverie@localhost"
+PACKS_AT_MOST = 50
+"""Every commit is a small pack of its own; more of them slow every reading, so they are made into one."""
+UNFINISHED = "erasing"
+"""The note that a rewritten history has taken its place and the old one is still to be removed."""
+_REPACK = ("repack", "-d", "-q", "--geometric=2", "--window=4", "--depth=50", "--threads=1")
+_DETACHED = '(nice "$@"; rm -rf "$GIT_DIR") </dev/null >/dev/null 2>&1 &'
+"""The shell ends at once and git goes on alone; the lock passes to it as an open file."""
 
 
 @value
@@ -280,6 +296,67 @@ class History:
         }
 
 
-def blob_id(content: bytes) -> bytes:
-    """The name that git gives to the content of a file."""
-    return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).digest()
+def pack_when_due(history: History) -> None:
+    """Start a packing in the background if enough has gathered and none is running."""
+    if not history.is_on or _count_packs(history) <= PACKS_AT_MOST:
+        return
+    handle = _take(history, wait=False)
+    if handle is None:
+        return
+    import subprocess
+    import tempfile
+
+    try:
+        git = history.git
+        subprocess.run(
+            ["/bin/sh", "-c", _DETACHED, "sh", *git.command(*_REPACK)],
+            env=git.detached_environment(Path(tempfile.mkdtemp(prefix="reverie-git-"))),
+            pass_fds=(handle,),
+            check=False,
+        )
+    finally:
+        os.close(handle)
+
+
+def pack(history: History) -> None:
+    """Pack everything now, and wait for it."""
+    with packing_stopped(history):
+        history.git.run(*_REPACK)
+
+
+@contextmanager
+def packing_stopped(history: History) -> Iterator[None]:
+    """Wait for a packing under way and let no other begin."""
+    handle = _take(history, wait=True)
+    if handle is None:
+        raise Unavailable(f"cannot lock {history.git.directory} for repacking")
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def finish_erasing(history: History) -> None:
+    """Remove what an erasing, also an interrupted one, left of the old history and of the derived index.
+
+    Only under the writer's lock and with packing stopped.
+    """
+    from reverie.memory.store.git.rewrite import purge
+
+    purge(history.git)
+    shutil.rmtree(history.folder.search_index, ignore_errors=True)
+    (history.private / UNFINISHED).unlink(missing_ok=True)
+
+
+def _count_packs(history: History) -> int:
+    return sum(1 for _ in (history.git.directory / "objects" / "pack").glob("*.pack"))
+
+
+def _take(history: History, *, wait: bool) -> int | None:
+    handle = os.open(history.private / "packing", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle

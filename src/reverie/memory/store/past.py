@@ -13,10 +13,9 @@ from pathlib import PurePosixPath
 
 from reverie.errors import UserMistake
 from reverie.memory.store.change import Commit, parse_message
-from reverie.memory.store.git.reading import read_blobs, read_tree
-from reverie.memory.store.git.refs import read_head
+from reverie.memory.store.git.commits import read_blobs, read_head, read_tree
 from reverie.memory.store.history import History
-from reverie.memory.store.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE
+from reverie.memory.store.worktree import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE
 
 _COMMIT_NAME = re.compile(r"[0-9a-f]{4,40}\Z")
 _RECORD = "--format=%H%n%P%n%at%n%B"

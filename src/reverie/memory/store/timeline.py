@@ -17,11 +17,11 @@ from reverie.memory.store import bundle, past
 from reverie.memory.store import erase as erasing
 from reverie.memory.store.change import Author, Change, Commit
 from reverie.memory.store.erased_sentences import extract_topic_text, read_erased
-from reverie.memory.store.index.prose import merge_prose
+from reverie.memory.store.index.edits import merge_prose
 from reverie.memory.store.topic_store import REFUSALS, Store, describe_findings
-from reverie.memory.store.tracked import is_topic_path
 from reverie.memory.store.undo import revert
 from reverie.memory.store.usage_log import Use, read_uses
+from reverie.memory.store.worktree import is_topic_path
 from reverie.memory.store.writer import find_secrets
 from reverie.memory.topics.filenames import find_topic
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic

@@ -25,7 +25,7 @@ from reverie.memory.store.history import History
 from reverie.memory.store.index.catalogue import Catalogue
 from reverie.memory.store.index.memory_md import IndexLimits
 from reverie.memory.store.past import log, original_path, read_at
-from reverie.memory.store.tracked import (
+from reverie.memory.store.worktree import (
     ARCHIVE,
     ARCHIVED_SUFFIX,
     CONFLICTS,
@@ -41,7 +41,7 @@ from reverie.memory.store.writer import Attribute, Files, Writer, conflict_path,
 from reverie.memory.topics.filenames import file_name, find_topic, key_of
 from reverie.memory.topics.polarity import find_distortion, keep_as_said
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
-from reverie.memory.topics.vetted import Vetted
+from reverie.memory.topics.value import Vetted
 from reverie.messages.injection import flags
 from reverie.values import value
 

@@ -1,4 +1,8 @@
-"""Compares the files of a memory directory with its last commit, and writes new contents.
+"""The files of a memory directory: which are tracked, what changed since the last commit, and how they are written.
+
+Tracked: Markdown outside hidden folders, the archive and the conflict copies. Not tracked: daily logs, lock files, the
+derived index, and folders that are repositories of their own. Comparing `stat` results with those that `StatCache`
+keeps of the last commit tells which files changed without reading them, and without starting git.
 
 A file is written as a draft and exchanged with what stands there; what stood there is then compared with what was
 expected, so that an edit made at the same moment is found and not lost. When to flush is `writer.py`'s to say.
@@ -6,23 +10,234 @@ expected, so that an edit made at the same moment is found and not lost. When to
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Mapping
+import stat
+import zlib
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from hashlib import sha256
+from hashlib import sha1, sha256
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from reverie.errors import Damaged
+from reverie.files import append_lines, write_atomic
 from reverie.files.durable import PRIVATE_FILE_MODE, write_folder, write_new
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.atomic_rename import write_exchanged, write_renamed
-from reverie.memory.store.history import History, blob_id
-from reverie.memory.store.stat_cache import UNSEEN, Entries
-from reverie.memory.store.tracked import Seen, list_tracked, place_of, read_tracked, seen_from_stat
 from reverie.values import value
 
+if TYPE_CHECKING:
+    from reverie.memory.store.history import History
+    from reverie.memory.topics.value import Topic
+
+Seen: TypeAlias = tuple[int, int, int, int, int]
+"""Of a file on disk: time of modification and of change in nanoseconds, size, inode, device."""
+INDEX_FILE = "MEMORY.md"
+ARCHIVE = ".archive"
+CONFLICTS = ".conflicts"
+ARCHIVED_SUFFIX = ".archived"
+"""Archived files do not end in `.md`, so that a host which lists `*.md` recursively never meets them."""
+CONFLICT_SUFFIX = ".conflict"
+_KIND = 0o170000
+"""The bits of a mode that tell a file from a folder."""
+_WORKING_FOLDERS = {"logs"}
+UNSEEN: Seen = (0, 0, 0, 0, 0)
+"""Stands for a file that must be read to know what is in it."""
+_NO_COMMIT = "0" * 40
+_LINES_AT_MOST = 200
+_LARGEST_SHARE = 0.25
+"""A change of more files than this share of all is no longer cheaper to append than to write everything."""
 DRAFT_PREFIX = ".reverie-"
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
+
+
+def is_topic_path(path: str) -> bool:
+    """Whether a tracked path is a topic: Markdown, and not an index at any depth."""
+    return path.endswith(".md") and path != INDEX_FILE and not path.endswith(f"/{INDEX_FILE}")
+
+
+def is_safe_path(path: str) -> bool:
+    """Whether a path names a place inside the directory that may be tracked."""
+    parts = path.split("/")
+    if not path or "\0" in path or path.startswith("/") or any(part in {"", ".", ".."} for part in parts):
+        return False
+    if parts[0] in {ARCHIVE, CONFLICTS}:
+        return len(parts) > 1
+    return parts[0] not in _WORKING_FOLDERS and not any(part.startswith(".") for part in parts) and path.endswith(".md")
+
+
+def place_of(folder: MemoryFolder, path: str) -> Path:
+    """Where a tracked path lies: archive and conflict copies keep out of somebody else's work tree."""
+    return _root_of(folder, path) / path
+
+
+def _root_of(folder: MemoryFolder, path: str) -> Path:
+    return folder.aside if path.partition("/")[0] in {ARCHIVE, CONFLICTS} else folder.directory
+
+
+def list_tracked(folder: MemoryFolder) -> dict[str, Seen]:
+    """Every tracked file as the disk shows it now; links are not followed."""
+    found: dict[str, Seen] = {}
+    for inside in ("", ARCHIVE, CONFLICTS):
+        _list_folder(os.fspath(_root_of(folder, inside)), inside, found)
+    return found
+
+
+def seen_from_stat(found: os.stat_result) -> Seen:
+    """What is compared of a file."""
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
+
+
+def fingerprint(listed: Mapping[str, Seen]) -> bytes:
+    """How the whole directory looks, in a few bytes: comparing them spares a new process ten thousand rows.
+
+    The hash of numbers is the same in every process, unlike that of text; another version of Python looks once more.
+    """
+    names = "\0".join(listed).encode("utf-8", "surrogateescape")
+    looks = hash(tuple(listed.values())).to_bytes(8, "big", signed=True)
+    return looks + zlib.crc32(names).to_bytes(4, "big")
+
+
+def _list_folder(root: str, folder: str, found: dict[str, Seen]) -> None:
+    # By handle: the kernel then looks up one name per file instead of a whole path, which halves the time.
+    try:
+        handle = os.open(f"{root}/{folder}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    try:
+        names = os.listdir(handle)  # noqa: PTH208 - a handle, not a path
+        below = [] if folder and ".git" in names else _list_names(handle, names, folder, found)
+    finally:
+        os.close(handle)
+    for inside in below:
+        _list_folder(root, inside, found)
+
+
+def _list_names(handle: int, names: list[str], folder: str, found: dict[str, Seen]) -> list[str]:
+    # The hot loop of every save: ten thousand turns in a large memory.
+    prefix = f"{folder}/" if folder else ""
+    everything = folder.startswith(".")
+    below: list[str] = []
+    look = os.stat
+    for name in names:
+        if name[0] == "." or (not folder and name in _WORKING_FOLDERS):
+            continue
+        try:
+            seen = look(name, dir_fd=handle, follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        kind = seen.st_mode & _KIND
+        if kind == stat.S_IFREG:
+            if name[-3:] == ".md" or everything:
+                found[prefix + name] = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_dev)
+        elif kind == stat.S_IFDIR:
+            below.append(prefix + name)
+    return below
+
+
+def read_tracked(folder: MemoryFolder, path: str) -> bytes | None:
+    """The bytes of a tracked file, or None where there is none; a link is never followed."""
+    try:
+        handle = os.open(place_of(folder, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    with os.fdopen(handle, "rb") as file:
+        return file.read()
+
+
+def read_topic(folder: MemoryFolder, path: str) -> Topic | None:
+    """The topic of a tracked file, or None where there is none.
+
+    Raises:
+        Damaged: the file cannot be read as a topic.
+    """
+    from reverie.memory.topics.topic import parse_topic
+
+    content = read_tracked(folder, path)
+    try:
+        return None if content is None else parse_topic(path, content.decode())
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{path} is not UTF-8 text: {error.reason}", path=folder.directory / path) from error
+
+
+class TrackedFile(NamedTuple):
+    """One file of the last commit."""
+
+    oid: bytes
+    """Its content id."""
+    seen: Seen
+
+
+Entries: TypeAlias = dict[str, TrackedFile]
+"""Path → the file there."""
+
+
+class StatCache:
+    """What the last commit holds, and how each file looked on disk when it was last known to be the same.
+
+    One file beside the history: a line for all files, then one for each write since with what it changed, until it is
+    written anew. One that is lost, damaged or of another commit costs one reading of all files. Written only under the
+    writer's lock.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines = 0
+        self._size = 0
+        """Of the file as this object last read or wrote it: only to that may something be appended."""
+
+    def modified_ns(self) -> int:
+        """When it was last written."""
+        try:
+            return self._path.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    def read_noted_commit(self) -> str:
+        """The commit to which the cache belongs; nothing where it is missing, damaged or belongs to none."""
+        with suppress(OSError), self._path.open("rb") as file:
+            file.seek(-len(_NO_COMMIT) - 2, os.SEEK_END)
+            ending = file.read()
+            if ending[:1] == b" " and ending[-1:] == b"\n" and ending[1:-1] != _NO_COMMIT.encode():
+                return ending[1:-1].decode("ascii", "replace")
+        return ""
+
+    def read(self) -> Entries | None:
+        """The files; None where the cache is missing or damaged."""
+        rows: dict[str, Any] = {}
+        self._size = 0
+        try:
+            content = self._path.read_bytes()
+            lines = content.splitlines()
+            for line in lines:
+                rows.update(json.loads(line[: -len(_NO_COMMIT) - 1]))
+            entries = {
+                name: TrackedFile(bytes.fromhex(row[0]), (*row[1:6],)) for name, row in rows.items() if row is not None
+            }
+        except (OSError, ValueError, TypeError, LookupError, AttributeError):
+            return None
+        self._lines, self._size = len(lines), len(content)
+        return entries if lines else None
+
+    def write(self, commit: str | None, entries: Entries, changed: Collection[str]) -> None:
+        """Note a commit and its files, of which only some changed since the last time; never waits for the disk."""
+        is_small = len(changed) <= _LARGEST_SHARE * len(entries) and self._lines < _LINES_AT_MOST
+        is_whole = not (is_small and self._size and self._read_size() == self._size)
+        rows: dict[str, tuple[str, *Seen] | None] = {}
+        for name in entries if is_whole else changed:
+            file = entries.get(name)
+            rows[name] = (file.oid.hex(), *file.seen) if file is not None else None
+        line = f"{json.dumps(rows, separators=(',', ':'))} {commit or _NO_COMMIT}"
+        if is_whole:
+            write_atomic(self._path, f"{line}\n", durable=False)
+        else:
+            append_lines(self._path, [line], durable=False)
+        self._lines, self._size = 1 if is_whole else self._lines + 1, self._read_size()
+
+    def _read_size(self) -> int:
+        return self._path.stat().st_size if self._path.exists() else 0
 
 
 @value
@@ -50,6 +265,11 @@ class Displaced:
     found: bytes
     """What stood there instead."""
     written: bytes | None
+
+
+def blob_id(content: bytes) -> bytes:
+    """The name that git gives to the content of a file."""
+    return sha1(b"blob %d\0%b" % (len(content), content)).digest()
 
 
 class TopicFiles:

@@ -21,11 +21,9 @@ from reverie.files.durable import translate_os_errors
 from reverie.files.places.paths import MemoryFolder
 from reverie.files.secret_scan import Finding, scan
 from reverie.memory.store.change import Change
-from reverie.memory.store.git.reading import read_blob, read_blobs, read_tree
-from reverie.memory.store.history import History, blob_id
-from reverie.memory.store.repack import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
-from reverie.memory.store.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
-from reverie.memory.store.worktree import Displaced, Edits, TopicFiles
+from reverie.memory.store.git.commits import read_blob, read_blobs, read_tree
+from reverie.memory.store.history import UNFINISHED, History, finish_erasing, pack_when_due, packing_stopped
+from reverie.memory.store.worktree import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE, Displaced, Edits, TopicFiles, blob_id
 from reverie.values import value
 
 Files: TypeAlias = Mapping[str, bytes | None]

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.store.index.edits import IndexEdit, apply_edit, index_edits, merge_index
-from reverie.memory.store.index.lines import IndexEntry, parse_index
-from reverie.memory.store.index.memory_md import render_index
+from reverie.memory.store.index.memory_md import IndexEntry, parse_index, render_index
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import Topic
 from tests.memory.topic_strategies import lines

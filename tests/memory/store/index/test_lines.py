@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.lines import LINE_CHARS, IndexEntry, ProseLine, generate_line, parse_index
+from reverie.memory.store.index.memory_md import LINE_CHARS, IndexEntry, ProseLine, generate_line, parse_index
 from tests.memory.topic_strategies import lines
 from tests.requirements import requirement
 

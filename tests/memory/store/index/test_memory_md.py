@@ -6,8 +6,16 @@ from datetime import date
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.lines import IndexEntry, parse_index, strip_uncounted
-from reverie.memory.store.index.memory_md import IndexLimits, IndexRow, index_for_model, index_row, render_index
+from reverie.memory.store.index.memory_md import (
+    IndexEntry,
+    IndexLimits,
+    IndexRow,
+    index_for_model,
+    index_row,
+    parse_index,
+    render_index,
+    strip_uncounted,
+)
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import MemoryType, Topic
 from tests.requirements import requirement

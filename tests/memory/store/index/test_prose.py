@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.lines import IndexEntry, ProseLine, parse_index
-from reverie.memory.store.index.prose import merge_prose
+from reverie.memory.store.index.edits import merge_prose
+from reverie.memory.store.index.memory_md import IndexEntry, ProseLine, parse_index
 from tests.requirements import requirement
 
 _indexes = st.lists(

@@ -1,6 +1,5 @@
 """Git operations that the history of a memory needs; knows nothing of topics.
 
-Reading order: `program` runs git away from the user's settings; `repository` makes and finds the repository; `commits`
-writes a commit and moves the branch; `refs` reads the branch and finds damage; `reading` gets contents back; `rewrite`
-makes a history without some files.
+Reading order: `repository` finds and makes the repository and runs git away from the user's settings; `commits` reads
+and writes commits, trees and the branch; `rewrite` makes a history without some files.
 """

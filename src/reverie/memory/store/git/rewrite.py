@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reverie.memory.store.git.program import Git
+from reverie.memory.store.git.repository import Git
 from reverie.values import value
 
 _DRAFT_REFS = "refs/reverie-rewrite/"

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from reverie.files.merge import Conflicted, merge
-from reverie.memory.store.index.lines import CUT, IndexEntry, generate_line, is_left_out_note, parse_index
-from reverie.memory.store.index.memory_md import index_row, render_index, rules_of
+from reverie.files.merge import Conflicted, ConflictRegion, MergedText, merge
+from reverie.memory.store.index.memory_md import (
+    CUT,
+    IndexEntry,
+    ProseLine,
+    generate_line,
+    index_row,
+    is_left_out_note,
+    parse_index,
+    render_index,
+    rules_of,
+)
 from reverie.memory.topics.topic import Topic
 from reverie.values import value
+
+_LINK = "\0"
+"""Marks a line that stands for a topic wherever it is; no text file holds it."""
 
 
 @value
@@ -64,10 +76,6 @@ def merge_index(base: str, mine: str, theirs: str, topics: Iterable[Topic]) -> s
     return render_index(topics, "\n".join(line for line in lines if line is not None))
 
 
-_LINK = "\0"
-"""Marks a line that stands for a topic wherever it is; no text file holds it."""
-
-
 def _arrangement(text: str) -> str:
     """The index with each item reduced to lead and path, so that only its place takes part in the merge."""
     return "\n".join(
@@ -103,3 +111,35 @@ def _whole(now: str, was: str, source: str) -> str:
     if now.endswith(CUT) and was.endswith(CUT) and source.startswith(kept):
         return now.removesuffix(CUT) + source[len(kept) :]
     return now
+
+
+def merge_prose(base: str, mine: str, theirs: str) -> str:
+    """My index with what the other side did to its prose since the base; where both did something, both stay."""
+    before, own, other = map(_prose, (base, mine, theirs))
+    wanted = _settle_conflicts(merge(before, own, other), _both_sides)
+    return mine if wanted == own else _settle_conflicts(merge(own, mine, wanted), _items_and_prose)
+
+
+def _prose(text: str) -> str:
+    lines = (line.text for line in parse_index(text) if isinstance(line, ProseLine) and not is_left_out_note(line.text))
+    return "\n".join(lines)
+
+
+def _settle_conflicts(result: MergedText | Conflicted, settle: Callable[[ConflictRegion], list[str]]) -> str:
+    if isinstance(result, MergedText):
+        return result.text
+    lines: list[str] = []
+    for part in result.parts:
+        lines += settle(part) if isinstance(part, ConflictRegion) else [part]
+    return result.line_end.join(lines)
+
+
+def _both_sides(region: ConflictRegion) -> list[str]:
+    """The lines of both, each once; empty ones are no repetition."""
+    return [*region.mine, *(line for line in region.theirs if not line.strip() or line not in region.mine)]
+
+
+def _items_and_prose(region: ConflictRegion) -> list[str]:
+    """The items of my text and the prose of the other, in the order they had."""
+    items = [line for line in region.mine if line not in region.base]
+    return [*items, *region.theirs] if region.mine[:1] == tuple(items[:1]) else [*region.theirs, *items]

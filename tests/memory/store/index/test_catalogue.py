@@ -7,8 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reverie.memory.store.index.catalogue import RowTable, read_names
 from reverie.memory.store.index.memory_md import IndexRow, render_index
-from reverie.memory.store.index.row_table import RowTable, read_names
 from tests.memory.stores import open_store, topic
 
 _rows = st.builds(
