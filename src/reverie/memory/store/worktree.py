@@ -28,7 +28,6 @@ from reverie.memory.store.atomic_rename import write_exchanged, write_renamed
 from reverie.values import value
 
 if TYPE_CHECKING:
-    from reverie.memory.store.history import History
     from reverie.memory.topics.value import Topic
 
 Seen: TypeAlias = tuple[int, int, int, int, int]
@@ -275,19 +274,20 @@ def blob_id(content: bytes) -> bytes:
 class TopicFiles:
     """The directory itself."""
 
-    def __init__(self, folder: MemoryFolder, history: History) -> None:
+    def __init__(self, folder: MemoryFolder) -> None:
         self._folder = folder
-        self._history = history
         self._last: dict[str, Seen] = {}
         self._suspect: set[str] = set()
         self._entries: Entries | None = None
 
-    def look(self, disk_now_ns: int) -> Edits:
-        """Compare the directory with the last commit, reading only files that look different."""
-        entries = self._history.entries
+    def look(self, entries: Entries, written_ns: int, disk_now_ns: int) -> Edits:
+        """Compare the directory with what the last commit holds, reading only files that look different.
+
+        `written_ns` says when these entries were noted.
+        """
         if entries is not self._entries:
             self._entries, self._last, self._suspect = entries, {}, set()
-        doubtful_from = self._history.entries_ns - _CLOCK_STEP_NS
+        doubtful_from = written_ns - _CLOCK_STEP_NS
         last, suspect = self._last, self._suspect
         found = list_tracked(self._folder)
         changed: dict[str, bytes] = {}
@@ -417,9 +417,8 @@ class TopicFiles:
             return looks, file.read()
 
 
-def find_known_content_ids(listed: Mapping[str, Seen], history: History) -> dict[str, bytes | None]:
+def find_known_content_ids(listed: Mapping[str, Seen], entries: Entries, written_ns: int) -> dict[str, bytes | None]:
     """The content id of each listed file where the stat cache knows it; needs no lock, reads no other file."""
-    entries, written_ns = history.read_entries()
     doubtful_from = written_ns - _CLOCK_STEP_NS
     ids: dict[str, bytes | None] = {}
     for path, looks in listed.items():

@@ -91,7 +91,7 @@ class Writer:
     ) -> None:
         self.folder = folder
         self.history = history
-        self.tree = TopicFiles(folder, history)
+        self.tree = TopicFiles(folder)
         self.held: dict[str, WithheldFile] = {}
         """Files into which somebody wrote a secret, as of the last look."""
         self._admit = admit
@@ -179,7 +179,7 @@ class Writer:
 
     def commit_external_edits(self, disk_now_ns: int, *, attribute: Attribute | None = None) -> Iterator[str]:
         """Commit what others did to the files since the last commit. Only inside `writing`."""
-        edits = self.tree.look(disk_now_ns)
+        edits = self.tree.look(self.history.entries, self.history.entries_ns, disk_now_ns)
         is_moved = self.history.is_moved and self.history.head is not None
         self.history.note_seen(edits.same)
         files: dict[str, bytes | None] = {**self._without_secrets(edits), **dict.fromkeys(edits.removed)}

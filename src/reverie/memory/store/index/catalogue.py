@@ -347,7 +347,7 @@ class Catalogue:
         """Path → name of every listed topic that can be read, without the lock; only what is new is read."""
         known = read_names(self._folder.search_index / INDEX_DB)
         names: dict[str, str] = {}
-        for path, oid in find_known_content_ids(listed, self._history).items():
+        for path, oid in find_known_content_ids(listed, *self._history.read_entries()).items():
             if path in known and known[path][0] == oid:
                 names[path] = known[path][1]
             elif is_topic_path(path) and (row := _read_row(path, read_tracked(self._folder, path) or b"")) is not None:
