@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.dream.check import CheckedDream, DreamRules, check_result
-from reverie.memory.dream.fork import DreamSources, StagingGate, dream_fork
+from reverie.memory.dream.model_dream import DreamSources, StagingGate, dream_fork
 from reverie.memory.dream.proposal import StepKind
 from reverie.memory.dream.staging import read_staging, remove_staging, write_staging
-from reverie.memory.dream.view import DreamView
+from reverie.memory.dream.task import DreamView
 from reverie.memory.topics.topic import Source, parse_topic
 from tests.memory.dream.kit import files, text
 from tests.requirements import requirement

@@ -15,7 +15,7 @@ from reverie.memory.dream.estimate import estimate_dream
 from reverie.memory.dream.lock import DreamState
 from reverie.memory.dream.model_dream import spec_of
 from reverie.memory.dream.proposal import StepKind, has_proposal
-from reverie.memory.dream.view import DreamView
+from reverie.memory.dream.task import DreamView
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import Json
 from reverie.messages.message import Usage

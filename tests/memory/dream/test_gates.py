@@ -8,10 +8,9 @@ import pytest
 
 from reverie.files import exclusive
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.dream.gates import DreamGates, Gate
+from reverie.memory.dream.gates import DreamGates, Gate, list_sessions_since
 from reverie.memory.dream.lock import DreamState, write_state
 from reverie.memory.dream.proposal import Proposal, write_proposal
-from reverie.memory.dream.sessions import list_sessions_since
 from tests.requirements import requirement
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)

@@ -4,8 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from reverie.memory.dream.limits import over_limits
-from reverie.memory.dream.proposal import DreamStep, StepKind
+from reverie.memory.dream.proposal import DreamStep, StepKind, over_limits
 from tests.memory.dream.kit import DAY, text
 from tests.requirements import requirement
 

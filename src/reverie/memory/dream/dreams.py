@@ -20,9 +20,8 @@ from reverie.files.background_tasks import BackgroundTask, cancel_on_stop_reques
 from reverie.files.secret_scan import scan
 from reverie.memory.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.apply import Applied, apply_steps
-from reverie.memory.dream.gates import DreamGates, GateVerdict
+from reverie.memory.dream.gates import DreamGates, GateVerdict, list_sessions_since
 from reverie.memory.dream.hunks import diff_of
-from reverie.memory.dream.limits import over_limits
 from reverie.memory.dream.lock import (
     DreamLock,
     DreamState,
@@ -39,15 +38,13 @@ from reverie.memory.dream.proposal import (
     DreamStep,
     Proposal,
     StepKind,
+    over_limits,
     read_proposal,
     remove_proposal,
     write_proposal,
 )
-from reverie.memory.dream.relative_dates import has_relative_date
-from reverie.memory.dream.sessions import list_sessions_since
-from reverie.memory.dream.task import DreamTask
-from reverie.memory.dream.tidy import TidyContext, tidy, tidy_after
-from reverie.memory.dream.view import DreamView
+from reverie.memory.dream.task import DreamTask, DreamView
+from reverie.memory.dream.tidy import TidyContext, has_relative_date, tidy, tidy_after
 from reverie.memory.store.past import log
 from reverie.memory.store.worktree import is_topic_path, list_tracked, read_tracked
 from reverie.memory.topics.anchors import Anchor, AnchorState, read_anchor_state

@@ -6,10 +6,13 @@ then that count, then the lock. A proposal that waits for a person closes the se
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.dream.lock import last_dream, read_dreamer, read_state
@@ -18,6 +21,9 @@ from reverie.values import value
 
 _CLOCK_ERROR = timedelta(days=1)
 """A time further ahead than this was written by a wrong clock, and would keep the gate closed for as long."""
+_HEAD_BYTES = 262_144
+"""The first words of a session come after its instructions; further in nobody needs to look to know that it is one."""
+_SPOKEN = re.compile(rb'"type"\s*:\s*"user"')
 
 
 class Gate(StrEnum):
@@ -92,3 +98,25 @@ class DreamGates:
         if dreamer:
             return GateVerdict(Gate.lock, f"a dream is already running: {dreamer}", sessions)
         return GateVerdict(None, "it is time to dream", sessions)
+
+
+def list_sessions_since(
+    folders: Iterable[Path], since: datetime | None, *, current: str | None = None
+) -> tuple[str, ...]:
+    """The ids of sessions that changed after a moment, the newest first; without the current one and empty ones."""
+    found: dict[str, float] = {}
+    after = since.timestamp() if since is not None else float("-inf")
+    for folder in folders:
+        for path in folder.glob("*.jsonl"):
+            if path.stem == current or path.name.startswith("agent-"):
+                continue
+            with suppress(OSError):
+                looks = path.stat()
+                if looks.st_mtime > after and looks.st_size and _is_spoken(path):
+                    found[path.stem] = max(looks.st_mtime, found.get(path.stem, 0.0))
+    return tuple(sorted(found, key=lambda session: (-found[session], session)))
+
+
+def _is_spoken(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _SPOKEN.search(file.read(_HEAD_BYTES)) is not None

@@ -1,12 +1,14 @@
 """A dream by a model: a fork that works in a staging tree, and the check of its result.
 
-Whatever the fork does, the memory directory is not touched here; what may stand becomes a proposal.
+Whatever the fork does, the memory directory is not touched here; what may stand becomes a proposal. The fork has four
+phases, few tools and no shell (lists of harmless commands leak), and writes nowhere but in its staging tree. Its prompt
+is `prompts/dream.md`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -14,22 +16,27 @@ from pathlib import Path
 from reverie.errors import Damaged, Error
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.daily_logs import list_daily_logs
-from reverie.memory.dream.check import DreamRules, check_result
-from reverie.memory.dream.fork import DreamSources, StagingGate, dream_fork
+from reverie.memory.dream.check import REPLACED_BY, RETIRED, DreamRules, check_result, refusal_of_write
+from reverie.memory.dream.gates import list_sessions_since
 from reverie.memory.dream.lock import DreamState, last_dream
 from reverie.memory.dream.proposal import Proposal
-from reverie.memory.dream.sessions import list_sessions_since
-from reverie.memory.dream.staging import read_staging, remove_staging, write_staging
+from reverie.memory.dream.staging import inside, read_staging, remove_staging, write_staging
 from reverie.memory.dream.task import DreamTask
+from reverie.memory.extraction.fork import fill_prompt, manifest
 from reverie.memory.extraction.session import words_of
 from reverie.memory.fork_runner import ForkRunner
 from reverie.memory.store.erased_sentences import normal, read_erased
 from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import Source, Topic, parse_topic
+from reverie.messages.blocks import JsonObject
 from reverie.messages.transcript import read_entries
 from reverie.models.ports import Ending, ForkResult, ForkSpec
 from reverie.settings import DreamSettings
 from reverie.values import value
+
+LABEL = "dream"
+TOOLS = ("Read", "Grep", "Glob", "Edit", "Write")
+_SESSIONS_NAMED = 40
 
 
 @value
@@ -155,3 +162,77 @@ def _parse_topics(texts: Mapping[str, str]) -> Iterator[Topic]:
     for path in sorted(texts):
         with suppress(Damaged):
             yield parse_topic(path, texts[path])
+
+
+@value
+class DreamSources:
+    """Where a dream looks."""
+
+    staging: Path
+    """The copy of the topics, in which it writes."""
+    transcripts: tuple[Path, ...] = ()
+    """Folders of past sessions."""
+    sessions: tuple[str, ...] = ()
+    """Those since the last dream, the newest first."""
+    logs: tuple[Path, ...] = ()
+    """Daily logs that no dream has seen."""
+    project: Path | None = None
+
+
+def dream_fork(
+    around: DreamSources,
+    topics: Iterable[Topic],
+    *,
+    directory: Path,
+    today: str,
+    max_rounds: int = 30,
+    search_hits: int = 50,
+    embedded: Callable[[], str] | None = None,
+) -> ForkSpec:
+    """The work of one dream on the memories of `directory`."""
+    named = ", ".join(around.sessions[:_SESSIONS_NAMED]) or "none"
+    values = {
+        "directory": str(around.staging),
+        "today": today,
+        "rounds": str(max_rounds),
+        "manifest": manifest(topics, directory) or "(none yet)",
+        "count": str(len(around.sessions)),
+        "sessions": named,
+        "transcripts": _format_paths(around.transcripts) or "(none)",
+        "logs": _format_paths(around.logs) or "(none)",
+        "project": str(around.project) if around.project else "(none)",
+        "hits": str(search_hits),
+        "retired": RETIRED,
+        "replaced_by": REPLACED_BY,
+    }
+    return ForkSpec(
+        LABEL,
+        fill_prompt("dream", values),
+        tools=TOOLS,
+        paths=(around.staging,),
+        reads=(*around.transcripts, *around.logs, *((around.project,) if around.project else ())),
+        max_rounds=max_rounds,
+        embedded=embedded,
+    )
+
+
+@value
+class StagingGate:
+    """Judges the writes of a dream before they are made; the result is judged again as a whole."""
+
+    staging: Path
+
+    def refuse(self, tool: str, given: JsonObject) -> str:
+        """Why a call may not be made, in a sentence for the model; empty when it may."""
+        said = given.get("file_path")
+        if tool not in {"Write", "Edit"} or not isinstance(said, str):
+            return ""
+        path = inside(Path(said), self.staging)
+        if path is None:
+            return f"This background task writes only below {self.staging}."
+        content = given.get("content", given.get("new_string"))
+        return refusal_of_write(path, content if isinstance(content, str) else "")
+
+
+def _format_paths(paths: Sequence[Path]) -> str:
+    return "\n".join(f"- {path}" for path in paths)

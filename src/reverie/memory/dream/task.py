@@ -8,16 +8,45 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reverie.errors import Error
 from reverie.files.background_tasks import BackgroundTask, start_task, write_stop_request, write_task
 from reverie.memory.dream.staging import inside
-from reverie.memory.dream.view import DreamView
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.fork_runner import ForkListener
     from reverie.messages.blocks import JsonObject
+
+
+Phase: TypeAlias = Literal["starting", "updating"]
+MESSAGES = 30
+
+
+@value
+class DreamView:
+    """What is shown while a dream runs."""
+
+    phase: Phase = "starting"
+    """`updating` from the first file that it writes."""
+    messages: tuple[str, ...] = ()
+    """The last ones, the newest last."""
+    calls: int = 0
+    touched: tuple[str, ...] = ()
+    """Paths inside the directory, in the order in which they were first written."""
+    limit: int = MESSAGES
+
+    def with_message(self, text: str) -> DreamView:
+        """The view after one more message."""
+        told = " ".join(text.split())
+        return replace(self, messages=(*self.messages, told)[-self.limit :]) if told else self
+
+    def with_call(self, tool: str, path: str = "") -> DreamView:
+        """The view after one more call; `path` is what it wrote, if it did."""
+        touched = (*self.touched, path) if path and path not in self.touched else self.touched
+        phase: Phase = "updating" if path else self.phase
+        return replace(self.with_message(f"{tool} {path}".strip()), calls=self.calls + 1, touched=touched, phase=phase)
 
 
 @dataclass(slots=True)

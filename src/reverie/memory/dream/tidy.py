@@ -1,26 +1,268 @@
-"""The dream without a model: pure and deterministic; a second run finds nothing to do."""
+"""The dream without a model: pure and deterministic; a second run finds nothing to do.
+
+It marks memories whose anchor no longer exists, adds the date to relative words such as `tomorrow` where a fact is of
+a day, and merges memories that say the same: the best name stays, sources are joined, differing words are kept.
+Merging is conservative: same type, same negations, same numbers and names, and at most one of two has words of its own.
+A word of the user is never mixed with a conclusion of the agent: those merge only where the conclusion adds nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import TypeAlias
 
 from reverie.errors import Damaged
 from reverie.memory.dream.contradictions import contradictions
-from reverie.memory.dream.dead_anchors import with_broken_anchors
-from reverie.memory.dream.duplicates import merge_duplicates
-from reverie.memory.dream.likeness import Statements
+from reverie.memory.dream.likeness import (
+    Statements,
+    TopicStatement,
+    adds_nothing_but_words,
+    holds_all,
+    near_pairs,
+    telling_words,
+)
 from reverie.memory.dream.proposal import Contradiction, DreamStep, StepKind
-from reverie.memory.dream.relative_dates import with_dates
-from reverie.memory.topics.anchors import Anchor
-from reverie.memory.topics.topic import Topic, parse_topic, render_topic
+from reverie.memory.extraction.dates import resolve_dates
+from reverie.memory.search.analyze import terms
+from reverie.memory.store.erased_sentences import normal
+from reverie.memory.topics.anchors import Anchor, describe_anchor
+from reverie.memory.topics.polarity import MismatchKind, find_mismatch
+from reverie.memory.topics.topic import MemoryType, Topic, Trust, parse_topic, render_topic
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
+BROKEN_ANCHORS = "broken_anchors"
+"""The key of the front matter that lists them."""
+
+IsBroken: TypeAlias = Callable[[Anchor], bool]
+_HABIT = lazy_regex(
+    r"\b(?:always|never|every|each|usually|whenever|often|daily|weekly|monthly|when|if|don'?t|do not|avoid|should|must"
+    r"|only|on \w+days|immer|nie|jede\w*|wenn)\b|每|总是|从不|不要|如果|毎|いつも",
+    re.IGNORECASE,
+)
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+_QUOTED = r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」"
+_GONE_DAY = rf"\b(?:last|past|previous|letzte\w*|vorige\w*) (?:{_WEEKDAY})\b|上(?:个|個)?(?:周|週|星期|礼拜).|先週の?."
+_KEPT = lazy_regex(rf"{_QUOTED}|{_GONE_DAY}", re.IGNORECASE)
+_KEPT_IN_PAST = lazy_regex(
+    rf"{_QUOTED}|{_GONE_DAY}|(?<!next )(?<!this )(?<!coming )\b(?:{_WEEKDAY})\b|(?:周|週|星期|礼拜).", re.IGNORECASE
+)
+"""Of a day that is named alone nobody knows, in a sentence on the past, whether it is the one before or after."""
+_PAST = lazy_regex(
+    r"\b(?:was|were|did|had|went|made|got|took|came|said|\w{3,}ed|war|wurde|hatte)\b|了|た", re.IGNORECASE
+)
+_FENCE = lazy_regex(r"[ \t]*(`{3,}|~{3,})")
+NEAR = 0.75
+"""The share of common words from which on two memories probably say the same, as on saving."""
+FEWEST_WORDS = 4
+"""A shorter text is like another by chance."""
+_WORTH = {Trust.said: 3, Trust.inferred: 2, None: 1, Trust.seen: 0}
+_NAME_WORDS = 8
+"""More words of the text make a name no clearer."""
+_COPY = re.compile(r"[ _-]\(?\d{1,2}\)?\Z|[ _-]copy\Z", re.IGNORECASE)
 MAX_TIDIED_CHARS = 200_000
 """Longer than anything that was written to be remembered; a file dropped there would keep a dream busy for minutes."""
 ROUNDS = 100
 """Merging can make two topics alike that were not; it ends by itself, since every merge leaves one topic less."""
+
+
+def with_broken_anchors(topic: Topic, is_broken: IsBroken) -> Topic:
+    """The topic with its dead anchors marked."""
+    broken = [describe_anchor(anchor) for anchor in topic.anchors if is_broken(anchor)]
+    rest = tuple(pair for pair in topic.extra if pair[0] != BROKEN_ANCHORS)
+    extra = (*rest, (BROKEN_ANCHORS, json.dumps(broken, ensure_ascii=False))) if broken else rest
+    return topic if dict(extra) == dict(topic.extra) else replace(topic, extra=extra)
+
+
+def with_dates(topic: Topic, day: date | None) -> Topic:
+    """The topic with calendar dates in description and body; unchanged without a day, and for rules and profiles."""
+    if day is None or topic.type in {MemoryType.feedback, MemoryType.user}:
+        return topic
+    return replace(topic, description=_line(topic.description, day), body="\n".join(_lines(topic.body, day)))
+
+
+def has_relative_date(topic: Topic) -> bool:
+    """Whether its day would make a difference."""
+    return with_dates(topic, date(2000, 1, 3)) != topic
+
+
+def _lines(body: str, day: date) -> Iterator[str]:
+    fence = ""
+    for line in body.split("\n"):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        yield line if fence or mark or line.lstrip().startswith(">") else _line(line, day)
+
+
+def _line(line: str, day: date) -> str:
+    if _HABIT.search(line):
+        return line
+    parts: list[str] = []
+    done = 0
+    for kept in (_KEPT_IN_PAST if _PAST.search(line) else _KEPT).finditer(line):
+        parts += [_resolve_dates(line[done : kept.start()], day), kept[0]]
+        done = kept.end()
+    return "".join([*parts, _resolve_dates(line[done:], day)])
+
+
+def _resolve_dates(text: str, day: date) -> str:
+    return resolve_dates(text, day).text if resolve_dates(text, None).is_relative else text
+
+
+@value
+class Merge:
+    """Topics that became one."""
+
+    kept: Topic
+    """As it is to be."""
+    gone: tuple[str, ...]
+    reason: str
+
+
+def merge_duplicates(
+    topics: Sequence[Topic], statements: Statements, changed: Collection[str] | None = None
+) -> tuple[Merge, ...]:
+    """One round of merging: all that is equal, and of what is nearly so one pair for every topic.
+
+    After a first round only what it `changed` needs to be compared: every other pair was looked at and left apart.
+    """
+    current = {topic.path: topic for topic in topics}
+    into: dict[str, str] = {}
+    found: dict[str, Merge] = {}
+    near: set[str] = set()
+    for first, second, is_exact in _pairs(topics, statements, changed):
+        one, other = _last(first, into), _last(second, into)
+        if one == other or (not is_exact and {one, other} & (near | found.keys())):
+            continue
+        best, less = sorted((current[one], current[other]), key=_rank)
+        joined = _join_topics(best, less)
+        if joined is None:
+            continue
+        near |= set() if is_exact else {best.path}
+        current[best.path] = joined
+        into[less.path] = best.path
+        same = "says the same as" if is_exact else "says nearly the same as"
+        reasons = [f"{less.path} {same} {best.path} and is merged into it"]
+        earlier = [each for each in (found.pop(best.path, None), found.pop(less.path, None)) if each]
+        gone = (*(path for each in earlier for path in each.gone), less.path)
+        found[best.path] = Merge(joined, gone, "; ".join([*(each.reason for each in earlier), *reasons]))
+    return tuple(found.values())
+
+
+def _last(path: str, into: Mapping[str, str]) -> str:
+    while path in into:
+        path = into[path]
+    return path
+
+
+def _pairs(
+    topics: Sequence[Topic], statements: Statements, changed: Collection[str] | None
+) -> Iterator[tuple[str, str, bool]]:
+    """Paths of topics that say the same: first what is equal, then what is nearly so."""
+    said = [statements.of(topic) for topic in topics]
+    yield from _equal(said)
+    by_path: Mapping[str, Topic] = {topic.path: topic for topic in topics}
+    for first, second in near_pairs(said, NEAR, changed):
+        one, other = said[first], said[second]
+        if _is_near(one, other, by_path):
+            yield one.path, other.path, False
+
+
+def _equal(statements: Sequence[TopicStatement]) -> Iterator[tuple[str, str, bool]]:
+    groups: dict[object, list[TopicStatement]] = {}
+    for each in statements:
+        key = each.body if len(set(each.body.split())) > FEWEST_WORDS else each.plain
+        if each.plain:
+            groups.setdefault((each.type, key, each.about), []).append(each)
+    for group in groups.values():
+        for each in group[1:]:
+            yield group[0].path, each.path, True
+
+
+def _is_near(one: TopicStatement, other: TopicStatement, topics: Mapping[str, Topic]) -> bool:
+    if min(len(one.words), len(other.words)) < FEWEST_WORDS:
+        return False
+    names = telling_words(f"x {topics[one.path].name}") ^ telling_words(f"x {topics[other.path].name}")
+    return adds_nothing_but_words(one.words, other.words) and (
+        not any(name in one.telling | other.telling or name[:1].isdigit() for name in names)
+    )
+
+
+def _join_topics(best: Topic, less: Topic) -> Topic | None:
+    """Both in one; None where that would mix what must stay apart."""
+    if less.pinned and best.pinned:
+        return None
+    differs = find_mismatch(best.description, less.description, is_title=True)
+    if differs and differs.kind is MismatchKind.negation:
+        return None
+    added = tuple(_find_additions(best, less))
+    if added and best.trust != less.trust:
+        return None
+    if not {pair for pair in less.extra if pair[0] != BROKEN_ANCHORS} <= set(best.extra):
+        return None
+    body = "\n\n".join([best.body, *added]) if best.body else "\n\n".join(added)
+    return replace(
+        best,
+        name=best.name if best.pinned or _clarity(best) >= _clarity(less) else less.name,
+        body=body,
+        observed=_latest(best.observed, less.observed),
+        verified=_latest(best.verified, less.verified),
+        expires=_latest(best.expires, less.expires) if best.expires and less.expires else None,
+        when=best.when or less.when,
+        anchors=tuple(dict.fromkeys((*best.anchors, *less.anchors))),
+        about=tuple(dict.fromkeys((*best.about, *less.about))),
+        sources=tuple(dict.fromkeys((*best.sources, *less.sources))),
+    )
+
+
+def _find_additions(best: Topic, less: Topic) -> Iterator[str]:
+    """What only the lesser one says: paragraphs, and its description or name where they hold words of their own."""
+    there = f"{best.name}\n{best.description}\n{best.body}"
+    for paragraph in re.split(r"\n[ \t]*\n", less.body):
+        if normal(paragraph) and (not holds_all(there, (paragraph,)) or find_mismatch(there, paragraph, is_title=True)):
+            yield paragraph.strip("\n")
+    told = f"{there}\n{less.body}"
+    known = set(terms(told))
+    if not set(terms(less.description)) <= known or find_mismatch(told, less.description, is_title=True):
+        yield less.description
+    elif not set(terms(_COPY.sub("", less.name))) <= known and not _is_named_after_file(less):
+        yield f"Also kept as: {less.name}"
+
+
+def _is_named_after_file(topic: Topic) -> bool:
+    return normal(topic.name) in normal(topic.path.rsplit("/", 1)[-1].replace("_", " "))
+
+
+def _rank(topic: Topic) -> tuple[object, ...]:
+    """The better one first: pinned, the user's word, a name that is clear, better founded, then by path."""
+    stem = topic.path.removesuffix(".md")
+    return (
+        not topic.pinned,
+        -_WORTH[topic.trust],
+        bool(_COPY.search(stem) or _COPY.search(topic.name)),
+        -_clarity(topic),
+        -len(topic.sources),
+        -len(topic.description),
+        len(topic.path),
+        topic.path,
+    )
+
+
+def _clarity(topic: Topic) -> float:
+    """How well a name says what a memory says: by its words and not by others; as people write, not as a file name."""
+    named = set(terms(_COPY.sub("", topic.name).replace("_", " ")))
+    said = set(terms(f"{topic.description}\n{topic.body}"))
+    is_plain = " " in topic.name.strip() or not topic.name.isascii()
+    return min(len(named & said), _NAME_WORDS) - len(named - said) / 2 + is_plain / 4 - bool(_COPY.search(topic.name))
+
+
+def _latest(one: date | None, other: date | None) -> date | None:
+    return max((day for day in (one, other) if day is not None), default=None)
 
 
 @value
