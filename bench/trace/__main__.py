@@ -1,8 +1,9 @@
 """Modules and functions of ours that run for one action: `python -m bench.trace [--list ACTION]`.
 
 Each action runs in a process of its own through the public door (the command line, or `Session` for a turn), in a
-memory of three topics; a turn is the second one of its session. Imports are not counted: a module counts when one of
-its functions runs.
+memory of three topics; a turn is the second one of its session, traced once the background work of the first has
+ended. The search of memories, which a turn has done in a thread and which has a row of its own, is counted apart.
+Imports are not counted: a module counts when one of its functions runs.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ ACTIONS = {
 }
 LIMITS = {
     "turn": (45, 180),
+    "turn: search": (30, 150),
     "save": (35, 200),
     "recall": (30, 150),
     "show": (20, 80),
@@ -41,24 +43,38 @@ LIMITS = {
 }
 """How much code one deed may run through; the table shows it beside what was counted."""
 
+APART = {"turn": "Memory.recall_report"}
+"""A function of an action that is counted apart, with everything that it calls."""
+
 TRACER = """
 import json, os, sys, threading
-seen = set()
+seen, searched = set(), set()
+apart = os.environ.get("TRACED_APART")
 source = os.environ["TRACED_SOURCE"]
+is_on, within = False, threading.local()
 def profile(frame, event, _argument):
-    if event == "call":
-        code = frame.f_code
-        if code.co_filename.startswith(source) and code.co_name != "<module>":
-            seen.add((code.co_filename[len(source) + 1:], code.co_qualname))
-def start():
+    code = frame.f_code
+    if event not in ("call", "return") or not code.co_filename.startswith(source) or code.co_name == "<module>":
+        return
+    if event == "call" and is_on:
+        kept = searched if getattr(within, "search", False) or code.co_qualname == apart else seen
+        kept.add((code.co_filename[len(source) + 1:], code.co_qualname))
+    if code.co_qualname == apart:
+        within.search = event == "call"
+def watch():
+    # Only threads that begin after this are watched.
     threading.setprofile(profile)
     sys.setprofile(profile)
+def start():
+    global is_on
+    is_on = True
 def tell():
     sys.setprofile(None)
     with open(os.environ["TRACED_RESULT"], "w", encoding="utf-8") as file:
-        json.dump(sorted(seen), file)
+        json.dump([sorted(seen), sorted(searched)], file)
 """
 COMMAND = """
+watch()
 start()
 sys.argv = ["reverie", *json.loads(os.environ["TRACED_ARGUMENTS"])]
 real_exit = os._exit
@@ -76,8 +92,12 @@ async def turn(session, text):
     async for _event in session.send(text):
         pass
 async def run():
+    watch()
     async with Session.start(".", "offline") as session:
         await turn(session, "what do you know of the database?")
+        async with asyncio.timeout(30):
+            while len(asyncio.all_tasks()) > 1:
+                await asyncio.sleep(0.05)
         start()
         await turn(session, "when do deploys run?")
         tell()
@@ -85,8 +105,8 @@ asyncio.run(run())
 """
 
 
-def trace(action: str, home: Path, project: Path) -> list[tuple[str, str]]:
-    """The functions that one action runs through, as (file, qualified name)."""
+def trace(action: str, home: Path, project: Path) -> dict[str, list[tuple[str, str]]]:
+    """The functions that one action runs through, as (file, qualified name); what is counted apart has its own key."""
     result = home / "trace.json"
     environment = {
         "PATH": os.environ["PATH"],
@@ -94,6 +114,7 @@ def trace(action: str, home: Path, project: Path) -> list[tuple[str, str]]:
         "TRACED_SOURCE": str(ROOT / "src"),
         "TRACED_ARGUMENTS": json.dumps(ACTIONS[action]),
         "TRACED_RESULT": str(result),
+        "TRACED_APART": APART.get(action, ""),
     }
     ran = subprocess.run(
         [sys.executable, "-c", TRACER + (COMMAND if ACTIONS[action] else SECOND_TURN)],
@@ -105,9 +126,12 @@ def trace(action: str, home: Path, project: Path) -> list[tuple[str, str]]:
     )
     if ran.returncode != 0 or not result.exists():
         raise SystemExit(f"{action} failed ({ran.returncode}): {ran.stderr.strip()[-2000:]}")
-    functions = [(file, name) for file, name in json.loads(result.read_text(encoding="utf-8"))]
-    # Lambdas and comprehensions belong to the function they stand in.
-    return [(file, name) for file, name in functions if not name.rpartition(".")[2].startswith("<")]
+    own, apart = (
+        # Lambdas and comprehensions belong to the function they stand in.
+        [(file, name) for file, name in functions if not name.rpartition(".")[2].startswith("<")]
+        for functions in json.loads(result.read_text(encoding="utf-8"))
+    )
+    return {action: own, f"{action}: search": apart} if apart else {action: own}
 
 
 def function_lengths() -> list[int]:
@@ -135,17 +159,17 @@ def main() -> None:
             command = [sys.executable, "-m", "reverie", "save", text, "--name", name]
             subprocess.run(command, cwd=project, env=environment, check=True, capture_output=True)
         for action in [chosen.list] if chosen.list else ACTIONS:
-            functions = trace(action, home, project)
-            figures[action] = {"modules": len({file for file, _ in functions}), "functions": len(functions)}
-            if chosen.list:
-                print("\n".join(f"{file} {name}" for file, name in functions))
+            for row, functions in trace(action, home, project).items():
+                figures[row] = {"modules": len({file for file, _ in functions}), "functions": len(functions)}
+                if chosen.list:
+                    print(f"{row}:", *(f"{file} {name}" for file, name in functions), sep="\n")
     if chosen.json:
         print(json.dumps(figures, indent=2))
         return
-    print(f"{'action':8} {'modules':>8} {'functions':>10}   wanted")
+    print(f"{'action':12} {'modules':>8} {'functions':>10}   wanted")
     for action, figure in figures.items():
         modules, functions_wanted = LIMITS[action]
-        print(f"{action:8} {figure['modules']:8} {figure['functions']:10}   {modules} / {functions_wanted}")
+        print(f"{action:12} {figure['modules']:8} {figure['functions']:10}   {modules} / {functions_wanted}")
     lengths = sorted(function_lengths())
     p90 = lengths[int(len(lengths) * 0.9)]
     print(f"functions: {len(lengths)}, lines median {statistics.median(lengths):.0f}, p90 {p90}, max {lengths[-1]}")
