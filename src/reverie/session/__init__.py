@@ -4,9 +4,9 @@ Building one: `wiring` (from the settings of this process, as far as the user tr
 that comes from outside, as one value), `build` (`build_session`: all parts, from top to bottom), `parts` (what they do
 for the loop, how they begin and end), `descriptions` (what they say of themselves).
 
-A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `loop_hooks` (what
-the loop needs of hooks), `compaction` (when the window fills), `events` (what happens, as values), `mentions` (`@path`
-in a message), `recall` (memories for the turn), `web_search`, `offline_answer` (without a model).
+A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `compaction` (when
+the window fills), `events` (what happens, as values), `mentions` (`@path` in a message), `recall` (memories for
+the turn), `web_search`, `offline_answer` (without a model).
 
 What the model is told: `opening_prompt` (all of it), `system_prompt` (by sections), `prompt_text` (the files under
 `prompts/`), `user_context` (the first message), `memory_prompt`, `output_style`.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from reverie.context.receipt import receipts
 from reverie.context.stage import StageOutcome
+from reverie.extensions.hooks.verdict import FiresHooks
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import CollapseEntry, Entry, UserEntry
 from reverie.session.events import Notice, TurnEvent, ViewReduced
-from reverie.session.loop_hooks import FiresHooks
 
 
 @dataclass(slots=True)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.extensions.hooks import Hooks, HookVerdict
+from reverie.extensions.hooks.verdict import FiresHooks, titles
 from reverie.messages.reminder import reminder
 from reverie.session.disk_changes import DiskChanges
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.extensions import Extensions
 from reverie.session.loop import JoinedAttachment, Loop
-from reverie.session.loop_hooks import FiresHooks, titles
 from reverie.session.options import SessionOptions
 
 CLEARED = "clear"

@@ -22,6 +22,7 @@ from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.reactive import FIRST
 from reverie.context.stage import Reduction
 from reverie.errors import BadRequest, ContextTooLong, MediaTooLarge, Overloaded, RateLimited, Unavailable
+from reverie.extensions.hooks.verdict import FiresHooks, titles
 from reverie.messages.blocks import Block, Image, Json, JsonObject, Text, ToolResult, ToolUse, nothing_more
 from reverie.messages.codec import as_count
 from reverie.messages.entries import (
@@ -55,7 +56,6 @@ from reverie.session.events import (
     TurnStarted,
     ViewReduced,
 )
-from reverie.session.loop_hooks import FiresHooks, titles
 from reverie.session.tool_calls import FinishedCall, ToolCalls, answer_interrupted
 from reverie.settings import Settings
 from reverie.values import value

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reverie.errors import Error, UserMistake
-from reverie.extensions.hooks.verdict import HookVerdict, merge_verdicts
+from reverie.extensions.hooks.verdict import FiresHooks, HookVerdict, merge_verdicts
 from reverie.messages.blocks import Json, JsonObject, Text, ToolUse
 from reverie.messages.codec import encode_json
 from reverie.messages.reminder import forges_reminder, reminder
@@ -28,7 +28,6 @@ from reverie.permissions.policy import Policy
 from reverie.permissions.rule import RuleKind
 from reverie.permissions.suggestions import suggestions
 from reverie.session.events import Denied, Notice, ToolEnded, ToolProgress, ToolStarted, TurnEvent
-from reverie.session.loop_hooks import FiresHooks
 from reverie.tools.desk import Desk, Task
 from reverie.tools.plan import NAME as PLAN_TOOL
 from reverie.tools.registry import Registry

@@ -1,12 +1,13 @@
-"""The combined result of the hooks of an event. One hook and all together have the same shape."""
+"""The combined result of the hooks of an event, of the same shape as that of one hook, and who is asked for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from reverie.messages.blocks import Json, JsonObject, nothing_more
+from reverie.messages.entries import TitleEntry
 from reverie.values import value
 
 Permission: TypeAlias = Literal["allow", "deny", "ask"]
@@ -69,3 +70,24 @@ def _join_texts(texts: Iterable[str | None]) -> str | None:
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
+
+
+class FiresHooks(Protocol):
+    """Somebody who asks the hooks that an event concerns; `extensions.hooks.fire.Hooks` does."""
+
+    async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> HookVerdict:
+        """What they say, as one verdict; nothing that a hook does is raised."""
+        ...
+
+
+def titles(said: HookVerdict) -> tuple[TitleEntry, ...]:
+    """The name that hooks give to the session, if they do."""
+    name = said.more.get("sessionTitle")
+    return (TitleEntry("custom-title", name.strip()),) if isinstance(name, str) and name.strip() else ()
+
+
+class NoHooks:
+    """No hooks at all."""
+
+    async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> HookVerdict:  # noqa: ARG002
+        return NOTHING

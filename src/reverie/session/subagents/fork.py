@@ -16,6 +16,7 @@ from pathlib import Path
 from reverie.context.compaction import Compactor
 from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
+from reverie.extensions.hooks.verdict import FiresHooks, NoHooks
 from reverie.memory.fork_runner import ForkCost, ForkListener
 from reverie.messages.blocks import JsonObject, ToolResult
 from reverie.messages.entries import Entry, UserEntry
@@ -32,7 +33,6 @@ from reverie.permissions.real_paths import is_secret_place
 from reverie.session.compaction import CompactionHooks
 from reverie.session.events import Replied, ToolStarted, TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Opening, Parts
-from reverie.session.loop_hooks import FiresHooks, NoHooks
 from reverie.session.tool_calls import Permits, ToolCalls
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import MemoryWriter

@@ -10,10 +10,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, merge_verdicts
+from reverie.extensions.hooks.verdict import NOTHING, FiresHooks, HookVerdict, NoHooks, merge_verdicts
 from reverie.extensions.mcp.servers import parse_servers
 from reverie.messages.blocks import Json, JsonObject
-from reverie.session.loop_hooks import FiresHooks, NoHooks
 from reverie.session.options import SessionOptions
 from reverie.session.subagents.definitions import Definition
 from reverie.tools.mcp.connections import Connections

@@ -14,6 +14,7 @@ from functools import partial
 from reverie.context.spans import RECALL_SPAN
 from reverie.errors import UserMistake
 from reverie.extensions.hooks import HookContext, Hooks, parse_declaration
+from reverie.extensions.hooks.verdict import FiresHooks, NoHooks
 from reverie.extensions.skills import Skill, read_invocation
 from reverie.files import append_lines, write_atomic
 from reverie.files.places import SessionFolder
@@ -28,7 +29,6 @@ from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Need
 from reverie.session.events import Denied, Notice, TurnEnded, TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop
-from reverie.session.loop_hooks import FiresHooks, NoHooks
 from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others
 from reverie.session.prompt_text import prompt_text

@@ -10,10 +10,10 @@ import asyncio
 from pathlib import Path
 
 from reverie.errors import Unavailable, UserMistake
+from reverie.extensions.hooks.verdict import FiresHooks
 from reverie.files import write_folder
 from reverie.files.git import run_git
 from reverie.files.places import may_look_at_files
-from reverie.session.loop_hooks import FiresHooks
 from reverie.values import value
 
 _SECONDS = 60.0
