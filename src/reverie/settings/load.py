@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Unavailable, UserMistake
 from reverie.files.places import Places, find_checkout, validate_memory_directory
-from reverie.files.trust import TrustKind, TrustPart
 from reverie.settings import Settings
 from reverie.settings.documents import (
     SettingsDocument,
@@ -48,7 +47,7 @@ from reverie.settings.tree import Declaration
 from reverie.values import value
 
 if TYPE_CHECKING:
-    from reverie.files.trust import TrustAnswers
+    from reverie.files.trust import TrustAnswers, TrustPart
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
 """A larger settings file is refused, as the vendor does."""
@@ -333,6 +332,8 @@ def parts_of_settings(origins: Mapping[str, Sequence[Origin]]) -> tuple[TrustPar
 
     Hooks are left out: they bring scripts along and make their own parts (`extensions.hooks.consent`).
     """
+    from reverie.files.trust import TrustKind
+
     return tuple(
         part_of_setting(name, origin.value, origin.place)
         for name, said in origins.items()
@@ -343,6 +344,8 @@ def parts_of_settings(origins: Mapping[str, Sequence[Origin]]) -> tuple[TrustPar
 
 def part_of_setting(key: str, value: object, place: str = "") -> TrustPart:
     """One value of a setting as one thing to agree to."""
+    from reverie.files.trust import TrustPart
+
     text = value.text if isinstance(value, Declaration) else json.dumps(value, ensure_ascii=False)
     return TrustPart(key, place, text)
 

@@ -12,7 +12,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
 from reverie.memory.index_file import INDEX_DB, IndexFile
-from reverie.memory.store.usage_log import UseCounts
 from reverie.memory.store.worktree import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.topics.value import Vetted
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from reverie.memory.search.features import Candidate
     from reverie.memory.search.topic_table import Indexed, Looks, TopicRow, TopicTable, UnreadableTopic
     from reverie.memory.search.vectors import Embeds
+    from reverie.memory.store.usage_log import UseCounts
     from reverie.memory.store.worktree import Seen
     from reverie.memory.topics.situations import When
     from reverie.memory.topics.value import Topic
@@ -50,7 +50,7 @@ class IndexedFolder:
     """The topics of one memory directory, ready to be searched. Safe to use from several threads."""
 
     vetted: Vetted
-    """What a store of this directory has just looked at itself."""
+    """What a store of this directory has just scanned for secrets, so that it is not scanned again."""
     rebuilt: str | None
     """Why the index was built anew, where it was damaged or of another version."""
     has_news: bool
@@ -61,7 +61,7 @@ class IndexedFolder:
         self.vetted = Vetted()
         self.has_news = False
         self.rebuilt = None
-        self._uses = UseCounts(folder)
+        self._uses: UseCounts | None = None
         self._inode = 0
         self._embedder = embedder
         self._lock = threading.RLock()
@@ -151,7 +151,7 @@ class IndexedFolder:
         with self._lock:
             if not self._exists():
                 return []
-            query = replace(query, uses=self._uses.read())
+            query = replace(query, uses=self._read_uses())
             if embedder is None:
                 return self._search.search(query)
             missing = self._search.without_vectors()
@@ -265,6 +265,14 @@ class IndexedFolder:
     @property
     def _place(self) -> Path:
         return Path(self._scratch.name) if self._scratch is not None else self.folder.search_index
+
+    def _read_uses(self) -> Mapping[str, int]:
+        """How often each topic was recalled; listing and reading need none of it."""
+        if self._uses is None:
+            from reverie.memory.store.usage_log import UseCounts
+
+            self._uses = UseCounts(self.folder)
+        return self._uses.read()
 
     def _exists(self) -> bool:
         """Whether there is anything to index; asking about a memory must not make its directory."""

@@ -10,14 +10,16 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.memory.index_file import IndexFile
-from reverie.memory.topics.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
 from reverie.memory.topics.filenames import path_key
-from reverie.memory.topics.situations import When
-from reverie.memory.topics.value import MemoryType, Source, Topic, Trust
 from reverie.values import value
+
+if TYPE_CHECKING:
+    from reverie.memory.topics.anchors import Anchor
+    from reverie.memory.topics.situations import When
+    from reverie.memory.topics.value import Topic
 
 _ASKED_AT_ONCE = 500
 """SQLite takes about a thousand values in one question."""
@@ -187,8 +189,8 @@ def _columns(row: TopicRow) -> tuple[str | int | bytes | None, ...]:
 
 def _situation(when: When) -> str | None:
     """In which a topic holds, as text; None where it holds always or never."""
-    situation = replace(when, always=False)
-    return None if situation == When() else json.dumps(when_to_row(situation), ensure_ascii=False)
+    row = when_to_row(replace(when, always=False))
+    return json.dumps(row, ensure_ascii=False) if any(row) else None
 
 
 def _body_key(body: str) -> int:
@@ -206,13 +208,6 @@ def _marks(values: Sequence[str]) -> str:
 
 
 # A topic as one line of JSON for the derived index, so that a query needs no YAML.
-
-_KINDS: dict[str, type[Anchor]] = {
-    "file": FileAnchor,
-    "symbol": SymbolAnchor,
-    "commit": CommitAnchor,
-    "url": UrlAnchor,
-}
 
 
 def topic_to_row(topic: Topic) -> str:
@@ -237,20 +232,22 @@ def topic_to_row(topic: Topic) -> str:
 
 
 def topic_from_row(path: str, row: str, body: str) -> Topic:
-    """The topic again."""
+    """The topic again; its parts are imported here, as a listing needs none of them."""
+    from reverie.memory.topics.value import Source, Topic
+
     said = json.loads(row)
     return Topic(
         path,
         said.get("name", ""),
         said.get("description", ""),
-        MemoryType(said["type"]) if "type" in said else None,
+        said.get("type"),
         body,
-        Trust(said["trust"]) if "trust" in said else None,
+        said.get("trust"),
         _day(said.get("observed")),
         _day(said.get("verified")),
         said.get("pinned", False),
         _day(said.get("expires")),
-        tuple(_KINDS[kind](*values) for kind, *values in said.get("anchors", ())),
+        tuple(_anchor_from_row(*values) for values in said.get("anchors", ())),
         when_from_row(said["when"]) if "when" in said else None,
         tuple(said.get("about", ())),
         tuple(Source(*values) for values in said.get("sources", ())),
@@ -266,10 +263,14 @@ def when_to_row(when: When) -> list[Any]:
 
 def when_from_row(row: list[Any]) -> When:
     """Situations again."""
+    from reverie.memory.topics.situations import When
+
     return When(row[0], *(tuple(names) for names in row[1:]))
 
 
 def _anchor_to_row(anchor: Anchor) -> tuple[str | None, ...]:
+    from reverie.memory.topics.anchors import CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
+
     match anchor:
         case FileAnchor(path, sha256):
             return "file", path, sha256
@@ -279,6 +280,18 @@ def _anchor_to_row(anchor: Anchor) -> tuple[str | None, ...]:
             return "commit", commit
         case UrlAnchor(url):
             return "url", url
+
+
+def _anchor_from_row(kind: str, *values: Any) -> Anchor:
+    from reverie.memory.topics.anchors import CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
+
+    kinds: dict[str, type[Anchor]] = {
+        "file": FileAnchor,
+        "symbol": SymbolAnchor,
+        "commit": CommitAnchor,
+        "url": UrlAnchor,
+    }
+    return kinds[kind](*values)
 
 
 def _day(text: str | None) -> date | None:
