@@ -3,7 +3,7 @@
 Each action runs in a process of its own through the public door (the command line, or `Session` for a turn), in a
 memory of three topics; a turn is the second one of its session, traced once the background work of the first has
 ended. The search of memories, which a turn has done in a thread and which has a row of its own, is counted apart.
-Imports are not counted: a module counts when one of its functions runs.
+Imports are not counted, and class bodies run then: a module counts when one of its functions runs.
 """
 
 from __future__ import annotations
@@ -47,14 +47,16 @@ APART = {"turn": "Memory.recall_report"}
 """A function of an action that is counted apart, with everything that it calls."""
 
 TRACER = """
-import json, os, sys, threading
+import inspect, json, os, sys, threading
 seen, searched = set(), set()
 apart = os.environ.get("TRACED_APART")
 source = os.environ["TRACED_SOURCE"]
 is_on, within = False, threading.local()
 def profile(frame, event, _argument):
     code = frame.f_code
-    if event not in ("call", "return") or not code.co_filename.startswith(source) or code.co_name == "<module>":
+    # Modules and class bodies, which run when they are imported, are not optimized code; functions are.
+    is_function = code.co_flags & inspect.CO_OPTIMIZED
+    if event not in ("call", "return") or not is_function or not code.co_filename.startswith(source):
         return
     if event == "call" and is_on:
         kept = searched if getattr(within, "search", False) or code.co_qualname == apart else seen
