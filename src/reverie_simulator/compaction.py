@@ -12,7 +12,6 @@ from reverie_simulator.prompt import BlockContent, PromptLevel, PromptPiece, Sim
 from reverie_simulator.wire import flag_at, number_at, object_at, objects_at, text_at
 
 TRIGGER_TOKENS = 150_000
-TRIGGER_TOKENS_MIN = 50_000
 INSTRUCTION_TOKENS = 97
 """The provider's own request for a summary (recorded: 100 uncached tokens with the reply's opening)."""
 

@@ -13,7 +13,6 @@ from base64 import b64decode
 from reverie.values import value
 from reverie_simulator.memo import Memo, digest
 
-IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 IMAGE_BYTES_MAX = 5 * 1024 * 1024
 IMAGE_SIDE_MAX = 8_000
 MANY_IMAGES = 20

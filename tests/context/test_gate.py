@@ -17,7 +17,7 @@ CALM = budget(200_000, 64_000, used_tokens=167_000)
 
 @requirement("context:gate:vetoes")
 def test_a_view_above_the_line_is_compacted_and_one_at_the_line_is_not() -> None:
-    assert gate(FULL, Settings(), Breaker()) == Compact("167,001 tokens are more than 167,000")
+    assert gate(FULL, Settings(), Breaker()) == Compact("167,001 tokens exceed the limit of 167,000")
     assert gate(CALM, Settings(), Breaker()) == Leave(Veto.ROOM)
 
 

@@ -178,7 +178,7 @@ def test_early_in_a_session_the_share_is_that_of_an_hour() -> None:
     governor.note(booking("turn", 0.01))
 
     assert governor.refuses(estimate_usd=0.05) == ""
-    assert "of the $0.0500 it may" in governor.refuses(estimate_usd=0.051)
+    assert "its limit is $0.0500" in governor.refuses(estimate_usd=0.051)
     governor.note(booking("turn", 0.99))
     assert governor.refuses(estimate_usd=0.1) == ""
     assert governor.refuses(estimate_usd=0.11) != ""

@@ -28,11 +28,11 @@ REFILL_REPLIES = 3
 class Veto(StrEnum):
     """Why no compaction takes place, or why none is paid for, in the order in which it is asked."""
 
-    INTERNAL = "the request comes from inside: a notes writer or summariser"
-    COLLAPSE = "collapse keeps this window"
-    REACTIVE_ONLY = "compaction waits for the provider's word"
+    INTERNAL = "the request is internal (session notes or a summary)"
+    COLLAPSE = "collapse keeps the window within its limit"
+    REACTIVE_ONLY = "compaction is reactive: it waits for the provider to reject a request"
     OFF = "automatic compaction is disabled"
-    ROOM = "there is room"
+    ROOM = "the window has room"
     FAILURES = "the last compactions failed"
     REFILLS = "the window filled up again right after each of the last compactions"
 
@@ -129,7 +129,7 @@ def gate(budget: WindowBudget, settings: Settings, state: Breaker, *, internal: 
         return Leave(Veto.OFF)
     if not budget.must_compact:
         return Leave(Veto.ROOM)
-    reason = f"{budget.used_tokens:,} tokens are more than {budget.compact_at_tokens:,}"
+    reason = f"{budget.used_tokens:,} tokens exceed the limit of {budget.compact_at_tokens:,}"
     if state.gave_up(compaction):
         return Compact(reason, Veto.FAILURES)
     return Compact(reason, Veto.REFILLS if state.goes_round(compaction) else None)

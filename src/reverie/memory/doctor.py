@@ -83,15 +83,15 @@ def list_leftovers(folder: MemoryFolder, *, old_enough: Callable[[Path], bool] =
 
 def _find_damaged(indexed: IndexedFolder) -> Iterator[Problem]:
     for path in sorted(path for path in list_tracked(indexed.folder) if is_topic_path(path) and not is_indexed(path)):
-        detail = "its name is not UTF-8 text; it is not recalled"
+        detail = "the file name is not valid UTF-8; the topic is not recalled"
         yield Problem("damaged", str(place_of(indexed.folder, path)), detail, "rename the file")
     for problem in indexed.unreadable():
         place = str(place_of(indexed.folder, problem.path))
         if problem.is_secret:
-            fix = f"`reverie erase {problem.path}`, then make a new secret"
-            yield Problem("secret", place, f"{problem.detail}; it is not recalled", fix)
+            fix = f"`reverie erase {problem.path}`, then replace the secret where it is used"
+            yield Problem("secret", place, f"{problem.detail}; the topic is not recalled", fix)
             continue
-        yield Problem("damaged", place, problem.detail, "repair it by hand; it is never overwritten")
+        yield Problem("damaged", place, problem.detail, "fix the file manually; reverie never overwrites it")
 
 
 def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: DoctorContext) -> Iterator[Problem]:
@@ -100,19 +100,21 @@ def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: DoctorConte
         place = str(place_of(folder, topic.path))
         text = entry.head + topic.body
         for suspicion in dict.fromkeys(flag.suspicion.value for flag in flags(text)):
-            fix = "read it; `reverie forget` it if you did not write it"
-            yield Problem("injection", place, f"its text has {suspicion}", fix)
+            fix = "review the file; remove it with `reverie forget` if you did not write it"
+            yield Problem("injection", place, f"the text contains {suspicion}", fix)
         if len(text) > _LARGE_CHARS:
-            detail = f"it has {len(text):,} characters; recall reads all of them and shows only a few"
-            yield Problem("oversized", place, detail, "cut it into one file for each subject")
+            detail = f"the topic has {len(text):,} characters; recall shows only a part of them"
+            yield Problem("oversized", place, detail, "split it into one file per subject")
         if is_expired(topic, world.now):
-            yield Problem("expired", place, f"it was to hold until {topic.expires}", "renew its date, or forget it")
+            yield Problem(
+                "expired", place, f"expired on {topic.expires}", "set a new `expires:` date, or forget the topic"
+            )
         if world.root is not None:
             yield from _anchors(entry, place, world.root, world)
         with suppress(Damaged):
             for remark in topic_remarks(topic.path, text):
                 line = f"line {remark.line}: " if remark.line else ""
-                fix = "correct the line by hand" if remark.line else "add it by hand, or leave it so"
+                fix = "edit the line" if remark.line else "add it to the file, or ignore this"
                 yield Problem("front-matter", place, f"{line}{remark.text}", fix)
 
 
@@ -121,11 +123,13 @@ def _anchors(entry: Indexed, place: str, root: Path, world: DoctorContext) -> It
         state = read_anchor_state(anchor, root, has_commit=world.has_commit, has_word=world.has_word)
         if state is AnchorState.broken:
             yield Problem(
-                "broken-anchor", place, f"{describe_anchor(anchor)} is no longer there", "correct or forget the memory"
+                "broken-anchor", place, f"{describe_anchor(anchor)} no longer exists", "update or forget the memory"
             )
         elif state is AnchorState.changed:
-            detail = f"{describe_anchor(anchor)} changed since the memory was checked"
-            yield Problem("changed-anchor", place, detail, "read the file; set `verified:` if the memory still holds")
+            detail = f"{describe_anchor(anchor)} changed since the memory was verified"
+            yield Problem(
+                "changed-anchor", place, detail, "review the file; set `verified:` if the memory is still true"
+            )
 
 
 def _doubles(folder: MemoryFolder, entries: Iterable[Indexed]) -> Iterator[Problem]:
@@ -137,11 +141,11 @@ def _doubles(folder: MemoryFolder, entries: Iterable[Indexed]) -> Iterator[Probl
             by_text.setdefault(entry.topic.body, []).append(entry.topic.path)
     for kind, groups, says in (
         ("duplicate-name", by_name, "has the same name"),
-        ("duplicate-text", by_text, "says the same"),
+        ("duplicate-text", by_text, "has the same text"),
     ):
         for paths in groups.values():
             for path in paths[1:]:
-                fix = "rename one, or forget one"
+                fix = "rename or forget one of them"
                 yield Problem(kind, str(place_of(folder, path)), f"{paths[0]} {says}", fix)
 
 
@@ -150,19 +154,19 @@ def _index_file(folder: MemoryFolder, topics: set[str]) -> Iterator[Problem]:
         text = folder.index.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         if topics:
-            yield Problem("index", str(folder.index), f"{INDEX_FILE} is missing", "it comes with the next save")
+            yield Problem("index", str(folder.index), f"{INDEX_FILE} is missing", "the next save writes it")
         return
     if found := sorted({finding.rule for finding in scan(text)}):
-        fix = "take it out of your own text there"
+        fix = "remove it from your own text in this file"
         yield Problem("secret", str(folder.index), f"{LEFT_OUT} ({', '.join(found)})", fix)
     keys = {path_key(path) for path in topics}
     for line in parse_index(text):
         if isinstance(line, IndexEntry) and path_key(line.path) not in keys:
-            detail = f"the line on {line.path} leads nowhere"
-            yield Problem("dangling-link", str(folder.index), detail, "remove the line, or bring the topic back")
+            detail = f"the link to {line.path} is broken"
+            yield Problem("dangling-link", str(folder.index), detail, "remove the line, or restore the topic")
     if index_for_model(text)[1]:
         lines = text.count("\n")
-        detail = f"{lines} lines and {len(text.encode()):,} bytes: a conversation loads only the beginning"
+        detail = f"{lines} lines and {len(text.encode()):,} bytes; a session loads only the beginning"
         yield Problem("oversized-index", str(folder.index), detail, "shorten your own text in it")
 
 
@@ -172,20 +176,27 @@ def _links(folder: MemoryFolder) -> Iterator[Problem]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(root, name) for name in (*folders, *sorted(files))):
             if path.is_symlink() and (path.suffix == ".md" or path.is_dir()):
-                detail = f"it is a link to {path.readlink()} and is not followed"
-                yield Problem("link", str(path), detail, "put the file itself in its place")
+                detail = f"symbolic link to {path.readlink()}; links are not followed"
+                yield Problem("link", str(path), detail, "replace the link with the file itself")
 
 
 def _leftovers(folder: MemoryFolder) -> Iterator[Problem]:
     for path in list_leftovers(folder):
-        yield Problem("leftover", str(path), "a killed process left this draft", "`reverie doctor --fix`", True)
+        yield Problem("leftover", str(path), "temporary file of an interrupted process", "`reverie doctor --fix`", True)
     for copy in sorted(path for path in list_tracked(folder) if path.startswith(f"{CONFLICTS}/")):
         place = str(place_of(folder, copy))
-        yield Problem("conflict", place, "two edits met here; this one lost", "take from it what is missing, remove it")
+        yield Problem(
+            "conflict",
+            place,
+            "copy of a conflicting edit",
+            "copy what is missing into the topic, then remove this file",
+        )
     for lock in (folder.dream_lock,):
         holder = read_holder(lock)
         if holder is not None and not _lives(holder.pid):
-            yield Problem("stale-lock", str(lock), f"held by {holder}, which is gone", "`reverie doctor --fix`", True)
+            yield Problem(
+                "stale-lock", str(lock), f"held by {holder}, which is no longer running", "`reverie doctor --fix`", True
+            )
 
 
 def _lives(pid: int) -> bool:
@@ -201,12 +212,12 @@ def _lives(pid: int) -> bool:
 def _history(history: History) -> Iterator[Problem]:
     place = str(history.directory)
     if not history.is_on:
-        yield Problem("no-history", place, "changes are not recorded, since git is missing or off", "install git")
+        yield Problem("no-history", place, "changes are not recorded: git is not installed or disabled", "install git")
         return
     if not history.exists:
         return
     if damage := history.find_damage():
-        detail = f"{damage}, so the last commit is not known"
+        detail = f"{damage}, so the last commit is unknown"
         yield Problem("history", str(history.git.directory), detail, "`reverie doctor --fix`", True)
         return
     try:
@@ -215,4 +226,4 @@ def _history(history: History) -> Iterator[Problem]:
         said = str(error).encode()
     for row in said.decode("utf-8", "replace").splitlines():
         if row and not row.startswith(("notice", "Checking", "dangling", "unreachable")):
-            yield Problem("history", str(history.git.directory), row, "restore the history from a copy or a bundle")
+            yield Problem("history", str(history.git.directory), row, "restore the history from a backup or a bundle")

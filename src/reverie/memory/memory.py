@@ -332,7 +332,7 @@ class Memory:
         return tuple(self.store.read_archived()) if self.directory.is_dir() else ()
 
     def pin(self, name: str, *, pinned: bool = True) -> Topic:
-        """Keep a memory at the top of the index, below rules that always apply, and never retire it."""
+        """Keep a memory at the top of the index, below rules that always apply, and never archive it."""
         return self.pin_report(name, pinned=pinned).topic
 
     def pin_report(self, name: str, *, pinned: bool = True) -> Saved:

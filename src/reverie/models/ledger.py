@@ -197,7 +197,7 @@ class Governor:
         """Why the session may ask no more; empty while it may."""
         limit = self._budget.session_usd
         if limit is not None and self.cost_usd >= limit:
-            return f"the session has cost ${self.cost_usd:.2f}; its limit is ${limit:.2f} (budget.session_usd)"
+            return f"the session cost ${self.cost_usd:.2f}; its limit is ${limit:.2f} (budget.session_usd)"
         return ""
 
     def refuses(self, estimate_usd: float = 0.0) -> str:
@@ -217,14 +217,14 @@ class Governor:
         if foreground > 0 and background > share:
             fraction = f"{self._budget.background_fraction:.0%}"
             return (
-                f"background work would have cost ${background:.4f} of the ${share:.4f} it may ({fraction} of the "
-                "session, budget.background_fraction); it goes on when the session has earned more"
+                f"background work would cost ${background:.4f}; its limit is ${share:.4f} ({fraction} of the session, "
+                "budget.background_fraction) and grows with the session"
             )
         hour_ago = self._now() - timedelta(hours=1)
         lately = sum(one.cost_usd or 0.0 for one in self._spent if one.is_background and one.when >= hour_ago)
         if lately + estimate_usd > hourly:
             return (
-                f"background work has cost ${lately:.2f} within the hour, of at most ${hourly:.2f} "
+                f"background work cost ${lately:.2f} in the last hour; its limit is ${hourly:.2f} "
                 "(budget.background_usd_per_hour)"
             )
         return ""

@@ -117,10 +117,12 @@ class SessionDream:
             self.emit(Notice(f"dream: {done.detail}", "warning"))
         match done.state:
             case "completed":
-                sentence = f"a dream put the memories in order: {done.merged} merged, {done.retired} retired, "
-                self.emit(Notice(f"{sentence}{done.changed} changed (`reverie undo {(done.commit or '')[:8]}`)"))
+                sentence = f"dream completed: {done.merged} merged, {done.retired} archived, "
+                self.emit(
+                    Notice(f"{sentence}{done.changed} changed (undo with `reverie undo {(done.commit or '')[:8]}`)")
+                )
             case "proposed":
-                self.emit(Notice("a dream left a proposal: run `reverie dream --review`"))
+                self.emit(Notice("dream proposed changes: review them with `reverie dream --review`"))
             case "killed":
                 self.emit(Notice("dream stopped; nothing was changed"))
             case "failed":

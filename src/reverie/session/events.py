@@ -145,7 +145,7 @@ class Remembered:
     @property
     def text(self) -> str:
         """A sentence for the person."""
-        return f"remembered: {', '.join(self.names)} (`reverie log` shows why, `reverie undo` takes it back)"
+        return f"remembered: {', '.join(self.names)} (see `reverie log`; revert with `reverie undo`)"
 
 
 @value

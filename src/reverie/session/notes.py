@@ -98,7 +98,7 @@ class NotesWriter:
         is_models = not file.is_blank and state.by != BY_STRUCTURE
         refused = self.governor.refuses()
         if refused and is_models:
-            self.chore.log_line(f"left as they are: {refused}", self.governor.spent_on(PURPOSE))
+            self.chore.log_line(f"unchanged: {refused}", self.governor.spent_on(PURPOSE))
             return
         written, by = "", self.loop.parts.model.name
         if not refused and by != OFFLINE:
@@ -112,9 +112,7 @@ class NotesWriter:
             # Paid for and of no use: the next one is due when there is more to say.
             covers, by = state.covers, state.by
         self.preparer.add(self.log, build_notes_outcome(written, covers, spoken, by, scene, file))
-        words = (
-            f"written from structure: {refused}" if refused else "brought up to date" if written else "left as they are"
-        )
+        words = f"written without a model: {refused}" if refused else "updated" if written else "unchanged"
         self.chore.log_line(words, self.governor.spent_on(PURPOSE))
 
     async def _by_fork(self, file: NotesFile) -> str:

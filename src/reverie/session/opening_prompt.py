@@ -421,7 +421,7 @@ def _cut(status: str) -> str:
         return status
     kept = status[:STATUS_CHARS].rpartition("\n")[0] or status[:STATUS_CHARS]
     missing = status.count("\n") - kept.count("\n")
-    return f"{kept}\n[… {missing:,} more lines; `git status --short` shows all of them]"
+    return f"{kept}\n[… {missing:,} more {'line' if missing == 1 else 'lines'}; `git status --short` shows all of them]"
 
 
 def _read_platform() -> tuple[str, str]:

@@ -122,7 +122,7 @@ def _apply_update(policy: Policy, update: Json) -> Policy:
                     policy = policy.with_rule(f"{name}({content})" if content else name, kind, source="a hook")
             return policy
         case other:
-            raise UserMistake(f"{other!r} is not known; we know 'addRules' and 'setMode'")
+            raise UserMistake(f"{other!r} is not a supported permission update; use 'addRules' or 'setMode'")
 
 
 @dataclass(slots=True)
@@ -266,7 +266,7 @@ class ToolCalls:
     @asynccontextmanager
     async def _notify_while_waiting(self, tool: str) -> AsyncIterator[None]:
         """Let hooks call somebody to the screen while a question waits; once it is answered they are ended."""
-        facts: JsonObject = {"message": f"{tool} waits for your permission", "notification_type": "permission_prompt"}
+        facts: JsonObject = {"message": f"{tool} needs your permission", "notification_type": "permission_prompt"}
         telling = asyncio.create_task(self._fire("Notification", facts, "permission_prompt"))
         try:
             yield
@@ -288,9 +288,9 @@ class ToolCalls:
             return _Ruling(given, decision.reason)
         if need.tool == PLAN_TOOL:
             # A plan is nothing without the user's word, whatever the rules say.
-            decision = PermissionDecision(PermissionVerdict.ASK, "The plan waits for your approval.", PLAN_TOOL)
+            decision = PermissionDecision(PermissionVerdict.ASK, "The plan needs your approval.", PLAN_TOOL)
         if hook.permission == "ask":
-            decision = PermissionDecision(PermissionVerdict.ASK, hook.reason or "a hook wants you to be asked", "")
+            decision = PermissionDecision(PermissionVerdict.ASK, hook.reason or "A hook requires approval.", "")
         if decision.verdict is PermissionVerdict.ALLOW or hook.permission == "allow":
             return _Ruling(given)
         return await self._ask_permission(call, given, need, decision, facts)

@@ -50,8 +50,8 @@ def hidden_characters(files: Iterable[InstructionFile]) -> tuple[str, ...]:
     odd = [file for file in files if not file.text.isascii()]
     found = ((file, next((flag for flag in flags(file.text) if flag.suspicion in unseen), None)) for file in odd)
     return tuple(
-        f"{file.path} holds {flag.suspicion.value}, first near line {flag.line} of what is loaded. The model reads "
-        "what you do not see there: look at it with `cat -v`, and take it out unless you know why it is there."
+        f"{file.path} contains {flag.suspicion.value}, first near line {flag.line} of the loaded text. The model reads "
+        "these characters and editors hide them: review the file with `cat -v`, and remove them unless intended."
         for file, flag in found
         if flag is not None
     )

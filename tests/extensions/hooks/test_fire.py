@@ -161,7 +161,7 @@ async def test_a_script_that_changes_during_a_session_does_not_run_until_it_is_a
 
     assert said.blocked is None
     assert not (project / "sprung").exists()
-    assert "changed after you agreed" in said.messages[0]
+    assert "changed after you trusted" in said.messages[0]
     assert len(hooks.waiting) == 1
     assert (await hooks.fire("PreToolUse", BASH)).messages == (), "it is said once"
     script(check, "echo as agreed >&2; exit 2")
@@ -209,7 +209,7 @@ async def test_a_hook_that_takes_too_long_is_ended_with_its_children(tmp_path: P
     verdict = await hooks.fire("PreToolUse", BASH)
 
     assert verdict.blocked is None
-    assert "took longer than 1 s " in verdict.messages[0]
+    assert "timed out after 1 s " in verdict.messages[0]
     assert await gone(int((tmp_path / "inner").read_text(encoding="utf-8")))
 
 

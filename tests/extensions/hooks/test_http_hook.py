@@ -85,7 +85,7 @@ async def test_an_address_gets_the_event_and_its_json_counts(desk: Desk, tmp_pat
     ("status", "answer", "said"),
     [
         (200, "", None),
-        (200, "fine", "its answer is not taken"),
+        (200, "fine", "invalid response"),
         (500, '{"decision": "block"}', "status 500"),
         (302, "", "status 302"),
     ],

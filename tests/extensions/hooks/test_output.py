@@ -54,7 +54,7 @@ def test_no_json_undoes_code_two() -> None:
 
     assert (verdict.permission, verdict.blocked, verdict.updated_input) == ("deny", "never", None)
     assert said("PreToolUse", "{broken", code=2, stderr="never").blocked == "never"
-    assert said("Stop", "", code=2).blocked == "hook h refused it and gave no reason"
+    assert said("Stop", "", code=2).blocked == "blocked by hook h, which gave no reason"
 
 
 @requirement("hooks:output:codes")
@@ -77,7 +77,7 @@ def test_a_script_that_is_missing_refuses_nothing(stderr: str) -> None:
 
 @requirement("hooks:output:codes")
 def test_any_other_code_is_a_warning_unless_there_is_json() -> None:
-    assert said("Stop", "", code=1, stderr="boom").messages == ("hook h ended with code 1: boom",)
+    assert said("Stop", "", code=1, stderr="boom").messages == ("hook h exited with code 1: boom",)
     assert said("Stop", "", code=1, stderr="boom").blocked is None
     assert said("Stop", {"decision": "block", "reason": "go on"}, code=1).blocked == "go on"
     assert said("UserPromptSubmit", "text", code=1).context == ()
@@ -90,7 +90,7 @@ def test_fields_that_every_event_has() -> None:
     )
 
     assert (verdict.stop, verdict.messages) == ("enough", ("hi",))
-    assert said("Stop", {"continue": False}).stop == "a hook asked to stop"
+    assert said("Stop", {"continue": False}).stop == "stopped by a hook"
     assert said("Stop", {"continue": True}) == NOTHING
 
 
@@ -177,7 +177,7 @@ def test_wrong_json_is_named_and_decides_nothing(answer: object) -> None:
     verdict = said("PreToolUse", answer)
 
     assert (verdict.blocked, verdict.permission, verdict.updated_input, verdict.context) == (None, None, None, ())
-    assert verdict.messages[0].startswith("hook h: its JSON is not taken: ")
+    assert verdict.messages[0].startswith("hook h: invalid JSON output: ")
 
 
 @requirement("hooks:output:json", "hooks:run:never-fails")

@@ -118,7 +118,7 @@ def test_variables_are_filled_in_and_kept_out_of_sight(home: Home) -> None:
     assert "hidden" not in server.part.text
     assert "MY_KEY" in server.part.text
     assert found.problems == (
-        f"{home.project / '.mcp.json'}: server 'web': ${{NOT_THERE}} is not set and stays as it is",
+        f"{home.project / '.mcp.json'}: server 'web': ${{NOT_THERE}} is not set and is kept unexpanded",
     )
 
 

@@ -106,7 +106,7 @@ def test_a_project_switches_a_plugin_on_only_when_it_is_trusted(home: Home) -> N
     home.enable("tool@market", file="project")
 
     assert home.list().plugins == ()
-    assert "once you trust the project" in home.list().problems[0]
+    assert "until you trust the project" in home.list().problems[0]
     assert len(home.list(trusted=True).plugins) == 1
 
     home.enable(file="project")
@@ -133,4 +133,4 @@ def test_a_broken_plugin_is_named_and_the_others_stay(home: Home, tmp_path: Path
     found = home.list(flags=(tmp_path / "nowhere",))
 
     assert [plugin.name for plugin in found.plugins] == ["good"]
-    assert [problem.split(" is left out")[0] for problem in found.problems] == ["plugin 'nowhere'", "plugin 'bad'"]
+    assert [problem.split(" is not loaded")[0] for problem in found.problems] == ["plugin 'nowhere'", "plugin 'bad'"]

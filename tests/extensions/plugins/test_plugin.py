@@ -90,7 +90,7 @@ def test_a_broken_part_costs_only_itself(tmp_path: Path) -> None:
 
     assert [server.name for server in found.servers.ready] == ["plugin:plug:good"]
     assert any("hooks.json:1: not valid JSON" in problem for problem in found.problems)
-    assert any("'./gone', which is not there" in problem for problem in found.problems)
+    assert any("'./gone', which does not exist" in problem for problem in found.problems)
 
 
 @requirement("plugins:parts:broken")
@@ -124,4 +124,4 @@ def test_real_plugins_are_read_whole(shared_data: Path) -> None:
     assert found["episodic-memory"].servers.ready[0].args[0].startswith(str(found["episodic-memory"].root))
     assert found["demo-plugin"].commands
     # The samples hold only some of the files that their manifests name.
-    assert all("is not there" in problem for plugin in found.values() for problem in plugin.problems)
+    assert all("does not exist" in problem for plugin in found.values() for problem in plugin.problems)

@@ -35,7 +35,7 @@ def judged(changed: dict[str, str | None], rules: DreamRules | None = None) -> C
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"a.md": None}, "a.md: was removed; topics are retired, never deleted"),
+        ({"a.md": None}, "a.md: was removed; topics are archived, never deleted"),
         ({"a.md": "---\nname: [unclosed\n---\nx\n"}, "cannot be read as a topic"),
         ({"a.md": "Just prose, no front matter.\n"}, "lacks front matter"),
         ({"a.md": ""}, "lacks front matter"),
@@ -89,7 +89,7 @@ def test_edits_additions_and_retirements_become_steps_and_no_source_is_lost() ->
         StepKind.edit: ("a.md",),
         StepKind.add: ("n.md",),
     }
-    assert "b.md is retired: the team stopped using tickets" in {step.reason for step in steps}
+    assert "b.md is archived: the team stopped using tickets" in {step.reason for step in steps}
     assert parse_topic("a.md", steps[1].after["a.md"] or "").sources == (QUOTE,)
 
 

@@ -571,14 +571,14 @@ async def test_what_a_model_retires_of_the_users_word_waits_for_a_person(tmp_pat
         sleeper = Sleeper(at)
         done = await sleeper.run()
         assert (done.state, done.retired, done.commit) == ("proposed", 1, None)
-        assert any("which the user said" in reason for reason in done.over)
+        assert any("which the user stated" in reason for reason in done.over)
         assert sorted(read(sleeper.memory.directory)) == ["a.md", "b.md"]
 
         proposal = sleeper.dreams.proposal()
         assert proposal is not None
         applied = sleeper.dreams.settle(proposal.steps)
         assert (applied.state, applied.retired) == ("completed", 1)
-        assert "a.md is retired: I think so" in sleeper.memory.log()[0].change.reason
+        assert "a.md is archived: I think so" in sleeper.memory.log()[0].change.reason
         assert (sleeper.memory.directory / ".archive" / "a.md.archived").exists()
 
 

@@ -26,14 +26,14 @@ def test_a_fifth_may_be_retired_at_once(retired: int, topics: int, asks: bool) -
 
 @requirement("dream:limits")
 def test_nothing_pinned_is_retired() -> None:
-    assert over_limits([retire(1, pinned=True)], 100) == ("it would retire t1.md, which is pinned",)
+    assert over_limits([retire(1, pinned=True)], 100) == ("it would archive t1.md, which is pinned",)
 
 
 @requirement("dream:limits")
 def test_what_the_user_said_is_retired_only_for_a_newer_word_of_theirs() -> None:
     old = text("a.md", RULE)
     assert (
-        "which the user said" in over_limits([DreamStep(StepKind.retire, "x", {"a.md": old}, {"a.md": None})], 100)[0]
+        "which the user stated" in over_limits([DreamStep(StepKind.retire, "x", {"a.md": old}, {"a.md": None})], 100)[0]
     )
 
     def replaced(**more: object) -> tuple[str, ...]:
@@ -64,6 +64,6 @@ def test_a_merge_in_which_every_word_lives_on_is_within_the_limits() -> None:
 @requirement("dream:limits")
 def test_an_edit_may_not_empty_what_the_user_said() -> None:
     step = DreamStep(StepKind.edit, "x", {"a.md": text("a.md", RULE)}, {"a.md": text("a.md", "Tests matter.")})
-    assert over_limits([step], 100) == ("it would take most of what the user said out of a.md",)
+    assert over_limits([step], 100) == ("it would remove most of what the user stated from a.md",)
     inferred = DreamStep(StepKind.edit, "x", {"a.md": text("a.md", RULE, trust="inferred")}, dict(step.after))
     assert over_limits([inferred], 100) == ()

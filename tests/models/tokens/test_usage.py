@@ -77,7 +77,6 @@ def test_output_that_a_snapshot_hides_is_estimated_apart() -> None:
     spent = totals(session.entries)
     assert spent.usage.output_tokens == 1
     assert spent.missing_output_tokens > 200
-    assert bill(spent).missing_usd == pytest.approx(spent.missing_output_tokens * 15 / 1e6)
     finished = totals(Session().answers(Text(WORDS), usage=Usage(10, 1), stop_reason="end_turn").entries)
     assert finished.missing_output_tokens == 0
 

@@ -32,4 +32,4 @@ def command(which: Which, *, name: str, archive: bool, reason: str, as_json: boo
         print_json({"path": path, "commit": changed.commit})
         return
     back = f"  (`reverie undo {changed.commit[:8]}{which.flags}` restores it)" if changed.commit else ""
-    click.echo(f"{'retired to' if archive else 'forgotten'}  {path}{back}")
+    click.echo(f"{'archived to' if archive else 'forgotten'}  {path}{back}")

@@ -141,7 +141,7 @@ def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
     if full and hit.after:
         click.secho(f"  after:\n{_indent_text(hit.after)}", dim=True)
     if last - first < len(lines):
-        click.secho(f"    … {len(lines) - (last - first)} more lines with --full", dim=True)
+        click.secho(f"    … {format_count(len(lines) - (last - first), 'more line')} with --full", dim=True)
     click.secho(f"  reverie context {hit.session[:8]}  message {hit.message}\n", dim=True)
 
 

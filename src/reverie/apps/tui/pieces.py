@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from reverie.apps.amounts import format_count
 from reverie.apps.tui.diff import Folded, balance, colour_diff, is_diff
 from reverie.apps.tui.markdown import TerminalMarkdown, parts_of
 from reverie.values import value
@@ -72,7 +73,7 @@ class UserPiece:
         shown = lines if is_open or not self.folds else lines[: SAID_LINES // 2]
         words = Text("\n".join(shown), style="bold")
         if len(shown) < len(lines):
-            words.append(f"\n… {len(lines) - len(shown)} more lines", style="not bold dim")
+            words.append(f"\n… {format_count(len(lines) - len(shown), 'more line')}", style="not bold dim")
         return (Marked(self.mark, "bold cyan", words),)
 
 
@@ -206,7 +207,7 @@ class Call:
         lines = self.output.rstrip().split("\n")
         body = Text("\n".join(lines[:OUTPUT_LINES]).replace("\t", "    "), style="dim", overflow="fold")
         if len(lines) > OUTPUT_LINES:
-            body.append(f"\n… {len(lines) - OUTPUT_LINES} more lines")
+            body.append(f"\n… {format_count(len(lines) - OUTPUT_LINES, 'more line')}")
         return body
 
 

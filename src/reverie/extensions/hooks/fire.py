@@ -171,7 +171,7 @@ class Hooks:
         left = set(self._by_event.get(event, ()))
         places = dict.fromkeys(hook.place for hook in before if hook not in left)
         return tuple(
-            f"the hooks of {place} do not run: they changed after you agreed to them; `reverie trust` shows them"
+            f"the hooks of {place} do not run: they changed after you trusted them; review them with `reverie trust`"
             for place in places
         )
 
@@ -195,7 +195,7 @@ class Hooks:
                 said = await run_hook(hook, occasion, self._around, self._limits, self.effects, timeout_seconds)
             return self._shorten_verdict(said)
         except TimeoutError:
-            return HookVerdict(messages=(f"hook {name} took longer than {timeout_seconds:g} s and was ended",))
+            return HookVerdict(messages=(f"hook {name} timed out after {timeout_seconds:g} s and was stopped",))
         except (Error, OSError) as problem:
             return HookVerdict(messages=(f"hook {name} failed: {problem}",))
         except Exception as problem:  # noqa: BLE001 - effects are the caller's, and no hook may fail a turn
@@ -244,12 +244,12 @@ class Hooks:
         limit = self._limits.output_chars
         if len(text) <= limit:
             return text
-        rest = "the rest was left out"
+        rest = "truncated"
         if self._spills is not None:
             path = self._spills / f"hook-{sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}.txt"
             try:
                 write_atomic(path, text.encode("utf-8", "replace"), durable=False)
-                rest = f"all {len(text):,} characters are in {path}"
+                rest = f"truncated; the full text ({len(text):,} characters) is in {path}"
             except Error as problem:
                 rest = f"{rest}: {problem}"
         return f"{text[:limit]}\n[{rest}]"

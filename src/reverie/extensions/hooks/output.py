@@ -18,8 +18,8 @@ from reverie.messages.blocks import Json, JsonObject
 BLOCKING_CODE = 2
 # Some interpreters end with the same code when they do not find their script; that is nobody's decision.
 _MISSING = re.compile(r"\S*(?:python[\d.]*: can't open file |sh: 0: [Cc]a(?:nno|n')t open ).*\s*\Z")
-_NO_REASON = "a hook refused it and gave no reason"
-_NO_STOP_REASON = "a hook asked to stop"
+_NO_REASON = "blocked by a hook, which gave no reason"
+_NO_STOP_REASON = "stopped by a hook"
 
 _PERMISSIONS: Mapping[str, Permission] = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
 """To defer leaves the decision to whoever drives the agent, and here that is the user."""
@@ -52,13 +52,13 @@ def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "
             said = parse_control_fields(event, stdout)
             is_valid = True
         except _Mistake as mistake:
-            said = HookVerdict(messages=(f"hook {label}: its JSON is not taken: {mistake}",))
+            said = HookVerdict(messages=(f"hook {label}: invalid JSON output: {mistake}",))
     if code == BLOCKING_CODE and not _MISSING.match(stderr):
         return _refuse(event, label, stderr.strip() or said.blocked or said.reason, said)
     if code != 0 and event.name == "WorktreeCreate":
-        return replace(said, blocked=_tail(stderr) or f"hook {label} ended with code {code}")
+        return replace(said, blocked=_tail(stderr) or f"hook {label} exited with code {code}")
     if code != 0 and not is_valid:
-        return replace(said, messages=(*said.messages, f"hook {label} ended with code {code}{_colon(_tail(stderr))}"))
+        return replace(said, messages=(*said.messages, f"hook {label} exited with code {code}{_colon(_tail(stderr))}"))
     if is_json:
         return said
     text = stdout.strip()
@@ -154,7 +154,7 @@ def _with_permission(said: HookVerdict, permission: Permission, reason: str) -> 
 
 def _refuse(event: Event, label: str, reason: str, said: HookVerdict) -> HookVerdict:
     """Exit code 2 stands whatever the JSON said; only its other words count."""
-    reason = reason or f"hook {label} refused it and gave no reason"
+    reason = reason or f"blocked by hook {label}, which gave no reason"
     kept = replace(said, permission=None, reason="", blocked=None, updated_input=None, updated_output=None)
     match event.refusal:
         case RefusalEffect.BLOCKS if event.name == "PreToolUse":

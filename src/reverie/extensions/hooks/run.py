@@ -214,7 +214,7 @@ def _read_response(event: Event, name: str, response: HookResponse) -> HookVerdi
     try:
         return parse_control_fields(event, response.text)
     except ValueError as mistake:
-        return HookVerdict(messages=(f"hook {name}: its answer is not taken: {mistake}",))
+        return HookVerdict(messages=(f"hook {name}: invalid response: {mistake}",))
 
 
 def _fill_fields(value: Json, payload: JsonObject) -> Json:

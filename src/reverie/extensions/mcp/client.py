@@ -150,7 +150,7 @@ class _translated:  # noqa: N801 - reads as a word where it is used
     def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
         match problem:
             case MCPError() if problem.error.message == _SESSION_TERMINATED:
-                raise LinkLost("the server no longer knows this session", was_sent=False) from problem
+                raise LinkLost("the server no longer recognises this session", was_sent=False) from problem
             case MCPError() if problem.error.code == CONNECTION_CLOSED:
                 raise LinkLost("the connection is closed") from problem
             case MCPError() if problem.error.code == REQUEST_TIMEOUT:

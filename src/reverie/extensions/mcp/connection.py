@@ -113,7 +113,9 @@ class Connection:
             return await ask(link)
         except LinkLost as lost:
             await self._lose()
-            raise Unavailable(f"the connection to server {self.server.name!r} was lost twice") from lost
+            raise Unavailable(
+                f"the connection to server {self.server.name!r} was lost twice; check the server, then call again"
+            ) from lost
 
     @property
     def _limit_seconds(self) -> float:
@@ -149,7 +151,7 @@ class Connection:
     async def _lose(self) -> None:
         self._link = None
         await self._end()
-        self._tell(ConnectionState.LOST, "its connection was lost")
+        self._tell(ConnectionState.LOST, "the connection was lost")
 
     async def _live(self, stop: asyncio.Event) -> None:
         def ready(link: Link, offer: Offer) -> None:

@@ -144,7 +144,7 @@ def check_flag_file(path: Path) -> None:
     problems: list[str] = []
     block = _block(path, problems, is_needed=True)
     if not problems and not isinstance(block, dict):
-        problems.append(f"{path}: it has no `mcpServers`, a table of servers by name")
+        problems.append(f"{path}: `mcpServers` is missing; expected a table of servers by name")
     for name, entry in block.items() if isinstance(block, dict) else ():
         try:
             _server(name, entry, "flag", str(path), path.parent, {})
@@ -172,13 +172,13 @@ def parse_servers(
     if block is None:
         return Servers()
     if not isinstance(block, dict):
-        return Servers(problems=(f"{place}: `mcpServers` is a table of servers by name",))
+        return Servers(problems=(f"{place}: `mcpServers` must be a table of servers by name",))
     ready: list[Server] = []
     problems: list[str] = []
     for name, entry in block.items():
         where = f"{place}: server {name!r}"
         if not name.strip() or not name.isprintable() or len(name) > _MAX_NAME_CHARS:
-            problems.append(f"{where}: a name has 1 to {_MAX_NAME_CHARS} printable characters")
+            problems.append(f"{where}: a name must have 1 to {_MAX_NAME_CHARS} printable characters")
             continue
         try:
             server = _server(named(name), entry, source, place, directory, values)
@@ -189,7 +189,7 @@ def parse_servers(
             server = replace(server, env=tuple({**dict(extra_env), **dict(server.env)}.items()))
         ready.append(server)
         without = unset(server.written, values)
-        problems.extend(f"{where}: ${{{variable}}} is not set and stays as it is" for variable in without)
+        problems.extend(f"{where}: ${{{variable}}} is not set and is kept unexpanded" for variable in without)
     return Servers(tuple(ready), problems=tuple(problems))
 
 
@@ -293,7 +293,7 @@ def _block(path: Path, problems: list[str], *, is_needed: bool = False) -> Json:
         return None
     if found is None:
         if is_needed:
-            problems.append(f"{path}: there is no such file")
+            problems.append(f"{path}: no such file")
         return None
     return found.get("mcpServers", dict(found))
 

@@ -60,11 +60,11 @@ def list_plugins(
         name = label.partition("@")[0]
         plugin = read_plugin(root, data=data, project=project, environment=environment, name=name)
         if isinstance(plugin, Unread):
-            problems.append(f"plugin {label!r} is left out: {plugin.sentence}")
+            problems.append(f"plugin {label!r} is not loaded: {plugin.sentence}")
             continue
         if found.setdefault(plugin.name, plugin) is not plugin:
             first = found[plugin.name].root
-            problems.append(f"plugin {plugin.name!r} in {root} is left out: {first} has the same name")
+            problems.append(f"plugin {plugin.name!r} in {root} is not loaded: {first} has the same name")
             continue
         problems += plugin.problems
     return Plugins(tuple(sorted(found.values(), key=lambda plugin: plugin.name)), tuple(problems))
@@ -90,7 +90,7 @@ def _list_enabled(
         try:
             root = _find_root(home, label, registry or {})
         except Refused as refusal:
-            problems.append(f"plugin {label!r} is left out: {refusal}")
+            problems.append(f"plugin {label!r} is not loaded: {refusal}")
             continue
         if root is None:
             problems.append(f"plugin {label!r} is enabled but not installed under {home}")
@@ -109,7 +109,7 @@ def _read_enabled_labels(places: Places, project: Path, problems: list[str], *, 
         for label, answer in table.items():
             is_on = answer is True or isinstance(answer, list | dict)
             if is_on and path != files.user and not is_trusted and not answers.get(label):
-                problems.append(f"{path}: plugin {label!r} is used only once you trust the project")
+                problems.append(f"{path}: plugin {label!r} is not loaded until you trust the project (`reverie trust`)")
                 continue
             answers[label] = is_on
     return [label for label, is_on in answers.items() if is_on]

@@ -55,11 +55,11 @@ def read_plugin(
     if isinstance(manifest, Unread):
         return manifest
     if not root.is_dir():
-        return Unread(f"{root}: there is no such folder")
+        return Unread(f"{root}: no such directory")
     said: JsonObject = manifest or {}
     called = said.get("name", name or root.name)
     if not isinstance(called, str) or not _NAME.fullmatch(called):
-        return Unread(f"{root / MANIFEST}: `name` is {called!r}; a plugin's name has letters, digits, '-', '_' and '.'")
+        return Unread(f"{root / MANIFEST}: `name` is {called!r}; use letters, digits, '-', '_' and '.'")
     parts = _Parts(root, said)
     hooks = tuple(parts.hooks())
     return Plugin(
@@ -162,7 +162,7 @@ class _Parts:
             self.problems.append(f"{self.root / MANIFEST}: `{key}`: {refusal}")
             return None
         if not path.exists():
-            self.problems.append(f"{self.root / MANIFEST}: `{key}` names {text!r}, which is not there")
+            self.problems.append(f"{self.root / MANIFEST}: `{key}` names {text!r}, which does not exist")
             return None
         # The same spelling as the default folders have, although the check resolved all links.
         return self.root / path.relative_to(self.root.resolve())
@@ -170,7 +170,7 @@ class _Parts:
     def _is_ours(self, path: Path) -> bool:
         if is_inside(self.root, path):
             return True
-        self.problems.append(f"{path}: leads out of the plugin and is left out")
+        self.problems.append(f"{path}: is outside the plugin and is not loaded")
         return False
 
 

@@ -139,7 +139,7 @@ class MemoryFolder:
         return self.state / "dream.json"
 
     def archived(self, topic: str) -> Path:
-        """Where a retired topic goes; its ending keeps it out of a host's scan for `*.md`."""
+        """Where an archived topic goes; its ending keeps it out of a host's scan for `*.md`."""
         return self.aside / ".archive" / f"{topic}.archived"
 
 

@@ -63,7 +63,7 @@ def check_result(before: Mapping[str, str], after: Mapping[str, str], rules: Dre
     result = _Result()
     said = {source for text in before.values() for source in _find_said_sources(text)}
     for path in sorted(before.keys() - after.keys()):
-        result.refused.append(f"{path}: was removed; topics are retired, never deleted")
+        result.refused.append(f"{path}: was removed; topics are archived, never deleted")
     for path in sorted(after):
         if after[path] == before.get(path):
             continue
@@ -99,7 +99,7 @@ def _judge(path: str, before: str | None, after: str, rules: DreamRules, said: s
     marks = {key: _plain(value) for key, value in topic.extra if key in {RETIRED, REPLACED_BY}}
     if marks.get(RETIRED):
         if old is None:
-            raise _Refusal("cannot be retired, because it is new")
+            raise _Refusal("cannot be archived, because it is new")
         result.retired[path] = (marks[RETIRED], marks.get(REPLACED_BY, ""))
         return
     _check_trust(topic, old, rules, said)
@@ -150,7 +150,7 @@ def _steps(before: Mapping[str, str], result: _Result) -> Iterator[DreamStep]:
         if place in result.texts:
             together.setdefault(place, []).append(path)
             continue
-        yield DreamStep(StepKind.retire, f"{path} is retired: {reason}", {path: before[path]}, {path: None})
+        yield DreamStep(StepKind.retire, f"{path} is archived: {reason}", {path: before[path]}, {path: None})
     for path, text in result.texts.items():
         gone = together.get(path, [])
         if gone:

@@ -28,7 +28,7 @@ from reverie.values import value
 
 _FILE = "proposal.json"
 RETIRED_SHARE = 0.2
-"""Of all topics, how many may be retired at once."""
+"""Of all topics, how many may be archived at once."""
 KEPT_SHARE = 0.5
 """Of the words of something the user said, how many an edit must keep."""
 
@@ -201,7 +201,7 @@ def over_limits(steps: Sequence[DreamStep], topics: int, *, retired_share: float
     reasons: list[str] = []
     retired = [path for step in steps for path in step.archived if not _lives_on(step, path)]
     if len(retired) > retired_share * topics:
-        reasons.append(f"it would retire {len(retired)} of {topics} topics, more than {retired_share:.0%}")
+        reasons.append(f"it would archive {len(retired)} of {topics} topics, more than {retired_share:.0%}")
     for step in steps:
         reasons += _of_step(step)
     return tuple(dict.fromkeys(reasons))
@@ -212,11 +212,11 @@ def _of_step(step: DreamStep) -> Iterator[str]:
     for path, topic in before.items():
         if path in step.archived:
             if topic.pinned and not any(kept.pinned for kept in after.values()):
-                yield f"it would retire {path}, which is pinned"
+                yield f"it would archive {path}, which is pinned"
             if topic.trust is Trust.said and not _is_followed(topic, after):
-                yield f"it would retire {path}, which the user said, without a newer word of theirs"
+                yield f"it would archive {path}, which the user stated, without a newer statement"
         elif topic.trust is Trust.said and path in after and not _is_kept(topic, after[path]):
-            yield f"it would take most of what the user said out of {path}"
+            yield f"it would remove most of what the user stated from {path}"
 
 
 def _lives_on(step: DreamStep, path: str) -> bool:

@@ -287,7 +287,7 @@ class Store:
             return Saved(path, commit, topic)
 
     def pin(self, name: str, *, pinned: bool = True, author: Author = "user", session: str | None = None) -> Saved:
-        """Keep a topic first in the index, and never retire it."""
+        """Keep a topic first in the index, and never archive it."""
         word = "pin" if pinned else "unpin"
         return self.edit(
             name, lambda topic: replace(topic, pinned=pinned), author=author, reason=f"{word} {name}", session=session
@@ -304,20 +304,20 @@ class Store:
             return Saved(target, commit, _parse_leniently(path, content))
 
     def list_archived(self) -> tuple[str, ...]:
-        """The paths that retired topics had, in order."""
+        """The paths that archived topics had, in order."""
         return tuple(
             sorted(original_path(path) for path in list_tracked(self.folder) if path.startswith(f"{ARCHIVE}/"))
         )
 
     def read_archived(self) -> Iterator[Topic]:
-        """The retired topics that can be read, with the paths they had."""
+        """The archived topics that can be read, with the paths they had."""
         for path in self.list_archived():
             content = read_tracked(self.folder, f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}")
             with suppress(Damaged):
                 yield parse_topic(path, (content or b"").decode("utf-8", "replace"))
 
     def restore(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Saved:
-        """Bring a retired topic back to its place."""
+        """Bring an archived topic back to its place."""
         with self.writer.writing():
             path = find_topic(
                 name, self.list_archived(), lambda: {each.path: each.name for each in self.read_archived()}

@@ -57,8 +57,6 @@ class Bill:
     """None when none of the models has a known price."""
     unpriced: tuple[str, ...] = ()
     """Models whose share is not in it."""
-    missing_usd: float = 0.0
-    """Estimated cost of output that the file does not show; not in `usd`."""
 
 
 def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> SessionTotals:
@@ -92,7 +90,6 @@ def paid_replies(entries: Iterable[Entry], *, sidechains: bool = False) -> list[
 def bill(spent: SessionTotals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Bill:
     """Price the totals. A model without a price is named, never guessed."""
     usd: float | None = None if spent.by_model else 0.0
-    missing = 0.0
     unpriced: list[str] = []
     for one in spent.by_model:
         facts = profile(one.model, overrides)
@@ -101,8 +98,7 @@ def bill(spent: SessionTotals, overrides: Mapping[str, ProfileOverride] = NO_OVE
             unpriced.append(one.model)
             continue
         usd = (usd or 0.0) + price
-        missing += cost(Usage(output_tokens=one.missing_output_tokens), facts) or 0.0
-    return Bill(usd, tuple(unpriced), missing)
+    return Bill(usd, tuple(unpriced))
 
 
 class PaidReply:

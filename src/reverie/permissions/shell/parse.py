@@ -85,11 +85,11 @@ _ANSI_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|[nrtabfv\\'\"])")
 def parse(command: str) -> Script:
     """Read a command. Never raises: what cannot be understood has a `problem`."""
     if len(command) > MAX_CHARS or sum(map(command.count, "({`")) > _MAX_BRACKETS:
-        return Script((), problem="it is too long to be examined")
+        return Script((), problem="it is too long to analyse")
     try:
         source = command.encode("utf-8")
     except UnicodeEncodeError:
-        return Script((), problem="it holds characters that no shell can get")
+        return Script((), problem="it contains characters that cannot be encoded")
     tree = _parser().parse(_NOT_ASCII.sub(b".", source))
     reader = _Reader(source)
     reader.read(tree.root_node)
@@ -100,7 +100,7 @@ def parse(command: str) -> Script:
         reader.complain("a redirection in it may set a variable")
     script = reader.script()
     if sum(len(step.words) for step in script.steps) > _MAX_WORDS:
-        return replace(script, problem="it is too long to be examined", steps=script.steps[:_MAX_WORDS])
+        return replace(script, problem="it is too long to analyse", steps=script.steps[:_MAX_WORDS])
     if not script.problem:
         reader.complain(_second_opinion(command, script, tree.root_node))
     return reader.script()
@@ -118,8 +118,8 @@ def _second_opinion(command: str, script: Script, root: Node) -> str:
     """What speaks against the reading of a command; empty when nothing does."""
     if script.shapes & {Shape.CONTROL, Shape.HEREDOC}:
         if _BROKEN_WORD.search(command):
-            return "a word in it goes over two lines"
-        return "a comment stands in it" if _has_comment(root) else ""
+            return "a word spans two lines"
+        return "it contains a comment" if _has_comment(root) else ""
     source = command.encode("utf-8")
     expansions = list(_outermost(root, source))
     if not expansions:
@@ -133,11 +133,11 @@ def _second_opinion(command: str, script: Script, root: Node) -> str:
             inner = parse(words[1:-1] if words.startswith("`") else words[2:-1])
             found += len(inner.steps)
             if inner.problem or ("\\" in words and words.startswith("`")):
-                return inner.problem or "it escapes something inside backticks"
+                return inner.problem or "it contains an escape inside backticks"
     outer = parse(masked.decode("utf-8"))
     if outer.problem or outer.shapes & set(_EXPANSIONS.values()):
-        return outer.problem or "it expands more than can be told"
-    return "" if len(outer.steps) + found == len(script.steps) else "two ways to read it do not agree"
+        return outer.problem or "its expansions cannot be determined"
+    return "" if len(outer.steps) + found == len(script.steps) else "two parsers disagree on it"
 
 
 def _outermost(node: Node, source: bytes) -> Iterator[Node]:
@@ -161,9 +161,9 @@ def _disagreement(command: str, script: Script) -> str:
     steps = [tuple(word.text for word in step.words) for step in script.steps if step.words]
     targets = [redirect.target.text for redirect in script.redirects]
     if steps != [command.words for command in plain if command.words]:
-        return "two ways to read it do not agree"
+        return "two parsers disagree on it"
     if sorted(targets) != sorted(target for command in plain for target in command.targets):
-        return "two ways to read its redirections do not agree"
+        return "two parsers disagree on its redirections"
     return ""
 
 
@@ -174,10 +174,10 @@ def _odd_character(root: Node, command: str) -> str:
     outside = _mask_quoted_text(root, command)
     for character in command:
         if unicodedata.category(character) == "Cc" and character not in "\n\t":
-            return f"it holds the control character U+{ord(character):04X}"
+            return f"it contains the control character U+{ord(character):04X}"
     for character in outside:
         if unicodedata.category(character)[0] in "ZC" and character not in " \n\t":
-            return f"it holds the invisible character U+{ord(character):04X} outside of quotes"
+            return f"it contains the invisible character U+{ord(character):04X} outside of quotes"
     return ""
 
 
@@ -208,7 +208,7 @@ class _Reader:
     def script(self) -> Script:
         starts = {start for start, _ in self._spans}
         if any(end in starts for _, end in self._spans):
-            self.complain("two words in it run together")
+            self.complain("two words are adjacent without a separator")
         steps, redirects = tuple(self._steps), tuple(self._redirects)
         return Script(steps, redirects, frozenset(self._shapes), self._problem, self._broken)
 
@@ -224,7 +224,7 @@ class _Reader:
         elif node.type in _CONTROL:
             self._shapes.add(Shape.CONTROL)
             if node.type.startswith("case"):
-                self.complain("it holds a `case`")
+                self.complain("it contains a `case`")
             if node.type == "for_statement":
                 self._loop_variable(node)
             self._group(node, _CONTROL_JOINTS | {"variable_name"})
@@ -239,7 +239,7 @@ class _Reader:
         elif node.type in _WORDS:
             self._word(node)
         else:
-            self.complain(f"it holds shell syntax that is not examined (`{self._text(node)[:40]}`)")
+            self.complain(f"it contains unsupported shell syntax (`{self._text(node)[:40]}`)")
             for child in node.named_children:
                 self.read(child)
 
@@ -247,7 +247,7 @@ class _Reader:
         """A loop assigns to its variable as `NAME=value` does; what the value is made of is read with the words."""
         name = node.child_by_field_name("variable")
         if name is None:
-            self.complain("it holds a loop whose variable cannot be told")
+            self.complain("it contains a loop whose variable cannot be determined")
             return
         self._shapes.add(Shape.ASSIGNMENT)
         text = self._text(name)
@@ -277,7 +277,7 @@ class _Reader:
             elif child.type in _WORDS:
                 words.append(self._word(child))
             else:
-                self.complain(f"it holds `{self._text(child)[:40]}` where a word should be")
+                self.complain(f"it contains `{self._text(child)[:40]}` where a word should be")
                 self.read(child)
             ends = child.end_byte
         written = self._source[node.start_byte : ends].decode("utf-8", "replace")
@@ -288,7 +288,7 @@ class _Reader:
         name = self._text(node).partition("=")[0]
         value = node.child_by_field_name("value")
         if value is not None and value.type not in _WORDS:
-            self.complain("it fills an array")
+            self.complain("it assigns to an array")
         word = Word("", "") if value is None else self._word(value)
         if not name.isidentifier():
             self.complain(f"it assigns to `{name[:40]}`")
@@ -324,7 +324,7 @@ class _Reader:
         body = "".join(self._text(child) for child in node.children if child.type == "heredoc_body")
         end = "".join(self._text(child).strip() for child in node.children if child.type == "heredoc_end")
         if delimiter is None or end != delimiter[2] or any(line.strip() == end for line in body.split("\n")):
-            self.complain("it holds a here-document whose end is not certain")
+            self.complain("it contains a here-document whose end is ambiguous")
         elif not delimiter[1] and ("`" in body or "$(" in body):
             self.complain("it runs a command inside a here-document")
         for child in node.named_children:
@@ -353,7 +353,7 @@ class _Reader:
         else:
             self._parts(node)
             if not _PLAIN_EXPANSION.fullmatch(self._text(node)):
-                self.complain("it expands a variable in a way that is not examined")
+                self.complain("it contains an unsupported variable expansion")
 
     def _word(self, node: Node) -> Word:
         text = self._text(node)
@@ -400,7 +400,7 @@ class _Reader:
             case "string" | "ansi_c_string" | "translated_string" | "brace_expression":
                 return None
             case _:
-                self.complain(f"it holds `{text[:40]}` inside a word")
+                self.complain(f"it contains `{text[:40]}` inside a word")
                 return None
 
     def _text(self, node: Node) -> str:

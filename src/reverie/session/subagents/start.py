@@ -121,7 +121,9 @@ class AgentStarter:
     def start_fork(self, order: Order, boss: ParentSession, *, beside: bool) -> Job:
         """A fork of its boss."""
         if order.model or order.in_worktree:
-            raise ToolMistake("A fork is this conversation, with its model and folder; name a `subagent_type` instead.")
+            raise ToolMistake(
+                "A fork uses the model and directory of this conversation; name a `subagent_type` to change them."
+            )
         parent = boss.loop()
         agent_id, name, hooks = self._identity(order, None)
         self._write_facts(agent_id, FORK, order, boss)
@@ -252,7 +254,7 @@ class AgentStarter:
             [declared], limits=self.options.settings.hook, around=around, facts=self.facts, trust=self.hooks.answers
         )
         for part in hooks.waiting:
-            self._warn(f"the hooks of {part.place} wait for your trust; `reverie trust` shows them")
+            self._warn(f"the hooks of {part.place} do not run until you trust them; review them with `reverie trust`")
         return hooks
 
     def _skills(self, role: Definition) -> Sequence[JoinedAttachment]:
@@ -261,7 +263,7 @@ class AgentStarter:
         for name in role.skills:
             skill = self.find_skill(name)
             if skill is None:
-                self._warn(f"agent {role.name}: there is no skill {name!r}")
+                self._warn(f"agent {role.name}: skill {name!r} was not found")
                 continue
             try:
                 text = read_invocation(skill).text
@@ -296,4 +298,4 @@ def _approver(parent: Loop, *, beside: bool) -> Approver:
 def _not_of_the_session(need: Need, _given: JsonObject) -> str:
     # A fork has the whole conversation, also what is no longer in view.
     is_refused = need.tool in OF_THE_SESSION and need.tool != RECALL_SPAN
-    return f"{need.tool} belongs to the main conversation; do without it." if is_refused else ""
+    return f"{need.tool} is only available in the main conversation; continue without it." if is_refused else ""
