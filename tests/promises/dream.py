@@ -14,8 +14,8 @@ PROMISES: dict[str, Requirement] = {
         "a host's .consolidate-lock is respected, and its time is that of the last dream that succeeded"
     ),
     "dream:one-commit": Requirement(
-        "a dream ends as one commit of its own author, in which nothing is deleted: what is retired is archived with"
-        " its reason"
+        "a dream ends as one commit of its own author, in which nothing is deleted: what goes is archived with its"
+        " reason"
     ),
     "dream:undo": Requirement(
         "undo of a dream restores the exact bytes when nothing came between, and merges otherwise"
@@ -27,7 +27,7 @@ PROMISES: dict[str, Requirement] = {
         "killed anywhere it leaves a readable store, a valid index and a truthful last-dream time"
     ),
     "dream:limits": Requirement(
-        "more than a fifth retired, anything pinned, or the user's word without a newer one waits for a person"
+        "more than a fifth archived, anything pinned, or the user's word without a newer one waits for a person"
     ),
     "dream:review": Requirement("a proposal is kept until it is applied or discarded, and can be taken piece by piece"),
     "dream:embedded": Requirement(

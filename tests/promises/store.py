@@ -96,7 +96,7 @@ PROMISES = {
         "An erasing killed at any moment leaves the old history or the new one, and is finished later"
     ),
     "store:archive:out-of-sight": Requirement(
-        "A retired topic is kept where a host's `*.md` scan never meets it, and can be restored"
+        "An archived topic is kept where a host's `*.md` scan never meets it, and can be restored"
     ),
     "store:bundle:round-trip": Requirement(
         "Export and import carry a memory with its history into an empty or existing directory"

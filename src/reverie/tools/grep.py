@@ -111,9 +111,12 @@ def _answer(found: SearchResult, given: JsonObject) -> ToolAnswer:
     limit = number(given, "head_limit", len(lines))
     kept = lines[:limit]
     if mode == "count" and len(kept) == len(lines):
-        kept.append(f"({sum(hits.matches for hits in found.files):,} matching lines in {len(found.files):,} files)")
+        matches = sum(hits.matches for hits in found.files)
+        kept.append(f"({_count(matches, 'matching line')} in {_count(len(found.files), 'file')})")
     if len(lines) > limit:
-        kept.append(f"({len(lines) - limit:,} more lines of this answer are not shown; `head_limit` is {limit})")
+        hidden = len(lines) - limit
+        verb = "is" if hidden == 1 else "are"
+        kept.append(f"({_count(hidden, 'more line')} of this answer {verb} not shown; `head_limit` is {limit})")
     if found.is_cut:
         kept.append(f"(the search ended after {MAX_ROWS:,} lines; there is more)")
     details: JsonObject = {
@@ -123,6 +126,10 @@ def _answer(found: SearchResult, given: JsonObject) -> ToolAnswer:
         "numLines": min(limit, len(lines)),
     }
     return ToolAnswer("\n".join(kept), details=details)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _content(files: tuple[FileHits, ...], given: JsonObject) -> Iterator[str]:

@@ -168,7 +168,7 @@ class DraftLines:
     def _lookups(self) -> Iterable[DigestLine]:
         for number, one in enumerate(self._facts.lookups):
             found = " | ".join(cut(row, 120) for row in one.found[:3])
-            more = f" (and {one.more} more lines)" if one.more else ""
+            more = f" (and {one.more} more line{'' if one.more == 1 else 's'})" if one.more else ""
             text = f"{one.tool} {one.subject}".strip() + (f": {found}{more}" if found else "")
             yield DigestLine(
                 DigestTopic.LOOKUP, (one.last, number), text, terms_of_line(text), floor=0.3 * self._recency(one.last)

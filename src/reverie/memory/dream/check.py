@@ -23,9 +23,9 @@ from reverie.messages.injection import Suspicion, flags
 from reverie.values import value
 
 RETIRED = "retired"
-"""The key by which a dream retires a topic; its value is the reason."""
+"""The key by which a dream archives a topic; its value is the reason."""
 REPLACED_BY = "replaced_by"
-"""The key that names the topic which holds on to what a retired one said."""
+"""The key that names the topic which carries on what an archived one said."""
 _ORDERS = {Suspicion.order, Suspicion.disguise, Suspicion.leak}
 
 
@@ -144,7 +144,7 @@ def _gate_reason(topic: Topic) -> RefusalReason | None:
 
 
 def _steps(before: Mapping[str, str], result: _Result) -> Iterator[DreamStep]:
-    """Each changed file is a step; those that take the place of retired ones form one with them."""
+    """Each changed file is a step; those that take the place of archived ones form one with them."""
     together: dict[str, list[str]] = {}
     for path, (reason, place) in result.retired.items():
         if place in result.texts:

@@ -1,7 +1,7 @@
 """A proposal as a diff, in pieces that a person takes or leaves one by one.
 
-An edit of one file falls into the hunks of its diff; a merge or a retirement is one piece, since half of it would lose
-something.
+An edit of one file falls into the hunks of its diff; a merge or an archived topic is one piece, since half of it
+would lose something.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class Proposal:
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
     def count(self, kind: StepKind) -> int:
-        """How many topics go this way: those that are archived by merges and retirements, else those written."""
+        """How many topics go this way: those that are archived, by a merge or alone, else those written."""
         steps = [step for step in self.steps if step.kind is kind]
         is_archiving = kind in {StepKind.merge, StepKind.retire}
         return sum(len(step.archived if is_archiving else step.written) for step in steps)

@@ -36,8 +36,8 @@ from reverie.session.loop import JoinedAttachment, Loop, Opening, Parts
 from reverie.session.memory_prompt import agent_memory_prompt, with_memory
 from reverie.session.options import SessionOptions
 from reverie.session.subagents.definitions import Definition
+from reverie.session.subagents.extensions import ENDED, ChildHooks, OwnServers
 from reverie.session.subagents.fork import ChildHost, PurposedModel
-from reverie.session.subagents.mcp_servers import ENDED, ChildHooks, OwnServers
 from reverie.session.system_prompt import PromptFacts, sections, with_servers
 from reverie.session.tool_calls import Permits, ToolCalls
 from reverie.settings.features import features

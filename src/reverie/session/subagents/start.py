@@ -35,8 +35,8 @@ from reverie.session.prompt_text import prompt_text
 from reverie.session.subagents.answers import report
 from reverie.session.subagents.children import Child, Children
 from reverie.session.subagents.definitions import Definition
+from reverie.session.subagents.extensions import ENDED, NO_SERVERS, STARTED, ChildHooks, OwnServers, connect_servers
 from reverie.session.subagents.fork import EVERY_TOOL, ChildHost, ForkRecord, ForkStart, build_fork, directive
-from reverie.session.subagents.mcp_servers import ENDED, NO_SERVERS, STARTED, ChildHooks, OwnServers, connect_servers
 from reverie.session.subagents.roles import OF_THE_SESSION, Cast, build_role_loop
 from reverie.session.subagents.worktree import AgentWorkTree, end_worktree, start_worktree
 from reverie.tools.agent import Order

@@ -1,7 +1,8 @@
-"""The tool servers of one agent: those of the session that its role names, and those that it brings along.
+"""The MCP servers and hooks of one subagent: those of the session, and those that its role brings along.
 
-What it brings is connected before it begins and ends with it; the user agreed to it with the role. A server that is
-not there costs a notice and nothing else.
+A server that the role brings is connected before the subagent starts and closed with it; the user agreed to it with
+the role. A server that cannot be reached costs a notice and nothing else. Hooks of the session are fired with the id
+and type of the agent, and then those of the role.
 """
 
 from __future__ import annotations
@@ -91,8 +92,6 @@ def _each(block: Json) -> Sequence[Json]:
     return block if isinstance(block, list) else [block]
 
 
-# The hooks of a child agent: the session's, told which agent it is, and those that its role brings for it alone.
-
 STARTED, ENDED = "SubagentStart", "SubagentStop"
 _OF_THE_SESSION = frozenset({"UserPromptSubmit", "SessionStart", "SessionEnd"})
 """Events of the session as a whole: a child's prompt is no user's."""
@@ -100,7 +99,7 @@ _OF_THE_SESSION = frozenset({"UserPromptSubmit", "SessionStart", "SessionEnd"})
 
 @dataclass(slots=True)
 class ChildHooks:
-    """Asks for one child agent."""
+    """Fires hooks for one child agent."""
 
     session: FiresHooks
     facts: JsonObject
@@ -108,11 +107,11 @@ class ChildHooks:
     own: FiresHooks = NoHooks()  # noqa: RUF009 - it has no state
 
     async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> HookVerdict:
-        """What all of them say, as one verdict."""
+        """The verdict of the hooks of the session and of the role."""
         if event in _OF_THE_SESSION:
             return NOTHING
-        told = {**self.facts, **payload}
+        facts = {**self.facts, **payload}
         if event in (STARTED, ENDED):
             subject = str(self.facts.get("agent_type", ""))
-        said = await self.session.fire(event, told, subject=subject)
-        return merge_verdicts([said, await self.own.fire(event, told, subject=subject)])
+        verdict = await self.session.fire(event, facts, subject=subject)
+        return merge_verdicts([verdict, await self.own.fire(event, facts, subject=subject)])
