@@ -150,6 +150,7 @@ def build_session(
     # What the upper parts were still missing.
     hooks.effects = build_hook_effects(options, extensions=extensions, model=core.make_model, agent=subagents.ask_judge)
     loop.parts.calls.tools = extensions.mcp_tools.registry()
+    loop.parts.answer_offline = partial(answer_offline, core.log, recall)
     loop.parts.compactor.host = loop.parts.host = parts
     return parts
 
@@ -287,7 +288,6 @@ def _build_loop(core: _Core, workspace: _Workspace) -> Loop:
             emit=emit,
             host=LoopHost(),
             fallbacks=tuple(partial(core.make_model, name) for name in settings.model.fallback),
-            answer_offline=partial(answer_offline, log, workspace.memory),
             max_rounds=options.max_rounds,
             max_output_tokens=options.max_output_tokens,
         )

@@ -169,7 +169,8 @@ class Loop:
         self.last_request: Request | None = None
         self._cache = CacheWatch(parts.preparer.facts, parts.settings.cache)
         self._usage = Usage()
-        self._used_tokens = 0
+        self.used_tokens = 0
+        """The size of the conversation as it was counted last."""
         self._is_cancelled = False
         self._running: asyncio.Task[TurnEnded] | None = None
         self._partial = ""
@@ -183,9 +184,9 @@ class Loop:
         whole = self._usage.context_tokens
         return Status(
             model=self.parts.model.name,
-            used_tokens=self._used_tokens,
+            used_tokens=self.used_tokens,
             window_tokens=budget.effective_tokens,
-            level=budget.using(self._used_tokens).level,
+            level=budget.using(self.used_tokens).level,
             cache_share=self._usage.cache_read_tokens / whole if whole else None,
             cost_usd=self.parts.governor.paid_usd(),
             mode=self.parts.calls.permits.policy.mode,
@@ -194,12 +195,12 @@ class Loop:
 
     def fork_estimate_usd(self, *, fresh_tokens: int = 2_000, output_tokens: int = 600) -> float:
         """What a short fork of this conversation is likely to cost; 0 where no price is known."""
-        usage = Usage(fresh_tokens, output_tokens, cache_read_tokens=self._used_tokens)
+        usage = Usage(fresh_tokens, output_tokens, cache_read_tokens=self.used_tokens)
         return cost(usage, self.parts.preparer.facts) or 0.0
 
     def measure(self) -> None:
         """Count the conversation anew, as after resuming or rewinding."""
-        self._used_tokens = self.parts.preparer.measure(self.parts.log)
+        self.used_tokens = self.parts.preparer.measure(self.parts.log)
 
     def retune(self, model: Model, effort: str, facts: Profile, budget: WindowBudget) -> Callable[[], None]:
         """Let another model answer, or the same with another effort; returns what goes back to the one before."""

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Mapping
 
 from reverie.context.conversation import Conversation
-from reverie.errors import Error
 from reverie.memory.memory import Memory
-from reverie.memory.topics.topic import Topic
+from reverie.memory.topics.value import Topic
 from reverie.messages.entries import AttachmentEntry, UserEntry
-from reverie.session.recall import KIND
+from reverie.session.recall import KIND, SessionRecall, parse_shown
 
 _NO_MODEL = "No model is configured to say more: set ANTHROPIC_API_KEY, or name one with --model (or /model)."
 
 
-def answer_offline(log: Conversation, memory: Memory) -> str:
+def answer_offline(log: Conversation, recall: SessionRecall) -> str:
     """The answer to the newest message."""
-    topics = list(_find_recalled(log, memory))
-    lines = [f"- {_line(topic)}" for topic in topics]
-    known = "\n".join(["This is remembered about it:", *lines]) if lines else _nothing(memory)
+    lines = [f"- {_line(topic)}" for topic in _list_recalled(log, recall.topics)]
+    known = "\n".join(["This is remembered about it:", *lines]) if lines else _nothing(recall.memory)
     return f"{known}\n\n{_NO_MODEL}"
 
 
@@ -33,15 +30,12 @@ def _nothing(memory: Memory) -> str:
     return f"No relevant memories ({count} searched)."
 
 
-def _find_recalled(log: Conversation, memory: Memory) -> Iterator[Topic]:
+def _list_recalled(log: Conversation, topics: Mapping[str, Topic]) -> list[Topic]:
     """What was recalled for the newest message."""
+    recalled: list[Topic] = []
     for entry in reversed(log.entries):
         if isinstance(entry, UserEntry) and entry.source != "system":
-            return
-        rows = entry.data.get("memories") if isinstance(entry, AttachmentEntry) and entry.kind == KIND else None
-        for row in rows if isinstance(rows, list) else ():
-            if isinstance(row, dict):
-                try:
-                    yield memory.read(Path(str(row["path"])).name)
-                except (Error, OSError):
-                    continue
+            break
+        if isinstance(entry, AttachmentEntry) and entry.kind == KIND:
+            recalled += [topics[shown.path] for shown in parse_shown(entry.data) if shown.path in topics]
+    return recalled

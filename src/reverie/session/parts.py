@@ -105,8 +105,8 @@ class SessionParts(LoopHost):
 
     async def attach_mentions(self, text: str) -> Sequence[JoinedAttachment]:
         """Files that the user's words name."""
-        window = self.loop.status.window_tokens
-        return await attach_mentions(text, self.desk, self.permits.policy, room_tokens=window)
+        room = self.loop.parts.preparer.budget.effective_tokens
+        return await attach_mentions(text, self.desk, self.permits.policy, room_tokens=room)
 
     async def recall(self, text: str) -> Sequence[JoinedAttachment]:
         """The memories that matter to the user's words."""

@@ -16,6 +16,7 @@ from reverie.memory.memory import Memory
 from reverie.memory.search.document import Query
 from reverie.memory.search.recall import is_worth_recalling
 from reverie.memory.search.render import Hit, Shown, attachment, find_still_shown
+from reverie.memory.topics.value import Topic
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AttachmentEntry
 from reverie.messages.reminder import reminder
@@ -42,6 +43,8 @@ class SessionRecall:
     """Chooses among the best; None leaves the embedded choice."""
     _late: dict[asyncio.Task[Sequence[Hit]], str] = field(default_factory=dict)
     """Answers that missed the request they were for, each with the user's words."""
+    topics: dict[str, Topic] = field(default_factory=dict)
+    """What was shown in this session, by its path, as it was then."""
 
     async def recall(self, text: str) -> Sequence[JoinedAttachment]:
         """The memories for the request that is about to be sent; never fails.
@@ -113,7 +116,7 @@ class SessionRecall:
 
     def _list_excluded(self) -> tuple[str, ...] | None:
         """The memories that stand in the conversation already; None when there is no room for more."""
-        held = find_still_shown(self._find_shown(), self.loop.status.used_tokens, self.memory.limits)
+        held = find_still_shown(self._find_shown(), self.loop.used_tokens, self.memory.limits)
         if sum(one.size_bytes for one in held) > self.memory.settings.recall.session_bytes:
             return None
         return (*(one.path for one in held), *map(str, self.desk.seen.paths))
@@ -127,8 +130,9 @@ class SessionRecall:
                 {"path": hit.path, "header": hit.header, "bytes": hit.size_bytes, "why": hit.why, "score": hit.score}
                 for hit in hits
             ],
-            "tokens": self.loop.status.used_tokens,
+            "tokens": self.loop.used_tokens,
         }
+        self.topics |= {hit.path: hit.topic for hit in hits}
         self.memory.note_recalled(hits, query, session=self.log.session)
         return (JoinedAttachment(KIND, reminder(attachment(hits)), f"recalled {names}", data),)
 
@@ -140,7 +144,7 @@ class SessionRecall:
                 break
             if isinstance(entry, AttachmentEntry) and entry.envelope.uuid in in_view:
                 in_view.discard(entry.envelope.uuid)
-                found += _parse_shown(entry.data)
+                found += parse_shown(entry.data)
         return tuple(found)
 
 
@@ -149,7 +153,8 @@ def _result(task: asyncio.Task[Sequence[Hit]]) -> Sequence[Hit] | None:
     return None if task.cancelled() or task.exception() is not None else task.result()
 
 
-def _parse_shown(data: JsonObject) -> list[Shown]:
+def parse_shown(data: JsonObject) -> list[Shown]:
+    """The memories that an attachment brought."""
     rows, at = data.get("memories"), data.get("tokens")
     if not isinstance(rows, list):
         return []
