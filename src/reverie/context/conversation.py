@@ -22,8 +22,8 @@ from reverie.messages.entries import (
     SpillEntry,
     UserEntry,
     envelope_of,
+    format_timestamp,
 )
-from reverie.messages.fork import iso
 from reverie.messages.view import Projection, View
 
 
@@ -128,7 +128,7 @@ class Conversation:
         self._leaf = next((made.uuid for entry in reversed(hung) if (made := envelope_of(entry))), self._leaf)
 
     def _new_envelope(self, parent: str | None) -> Envelope:
-        return self._stamp(Envelope(self._new_id(), parent, self.session, iso(self._now())))
+        return self._stamp(Envelope(self._new_id(), parent, self.session, format_timestamp(self._now())))
 
     def branch_from(self, leaf: str | None) -> None:
         """Go on from an earlier entry; what came after it stays in the entries and is no longer seen."""

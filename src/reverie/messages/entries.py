@@ -8,6 +8,7 @@ entry too, so that `view.project` computes what was sent from the entries alone.
 from __future__ import annotations
 
 from dataclasses import field
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from reverie.messages.blocks import Block, JsonObject, nothing_more
@@ -270,3 +271,8 @@ def envelope_of(entry: Entry) -> Envelope | None:
     if isinstance(entry, TitleEntry | OtherEntry | BadLine):
         return None
     return entry.envelope
+
+
+def format_timestamp(moment: datetime) -> str:
+    """A moment as transcripts write it: UTC, milliseconds, `Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -11,7 +11,7 @@ each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from reverie.errors import UserMistake
 from reverie.files import write_atomic
 from reverie.messages import file_changes
 from reverie.messages.codec import decode_json, encode_json
-from reverie.messages.entries import BadLine, Entry, LinkEntry, TitleEntry, envelope_of
+from reverie.messages.entries import BadLine, Entry, LinkEntry, TitleEntry, envelope_of, format_timestamp
 from reverie.messages.records import decode_lines, encode_line
 
 _LEFT_BEHIND = ("teamName", "agentName", "slug", "sourceToolAssistantUUID")
@@ -159,13 +159,8 @@ def _beside(entries: Iterable[Entry], session: str, now: datetime, renamed: Mapp
             if not isinstance(record, dict):
                 continue
             if record.get("type") == "content-replacement":
-                yield encode_json(record | {"sessionId": session, "timestamp": iso(now)})
+                yield encode_json(record | {"sessionId": session, "timestamp": format_timestamp(now)})
             elif record.get("type") == file_changes.KIND and record.get("messageId") in renamed:
                 yield encode_json(file_changes.rename_record(record, renamed))
     if title:
         yield encode_json({"type": "custom-title", "customTitle": f"{title} (fork)", "sessionId": session})
-
-
-def iso(moment: datetime) -> str:
-    """A moment as transcripts write it: UTC, milliseconds, `Z`."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -168,8 +168,9 @@ class Governor:
 
     def paid_usd(self, after: int = 0) -> float | None:
         """What the calls after the first so many have cost; None when the price of every one of them is unknown."""
-        line = total(self._spent[after:])
-        return line.cost_usd if line.calls else 0.0
+        spent = self._spent[after:]
+        prices = [one.cost_usd for one in spent if one.cost_usd is not None]
+        return sum(prices) if prices or not spent else None
 
     @property
     def background_usd(self) -> float:

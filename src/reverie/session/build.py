@@ -382,7 +382,7 @@ def _build_background(
         governor=core.governor,
         now=options.now,
         emit=core.emit,
-        is_interactive=options.is_interactive,
+        is_on=core.enabled.extraction,
         model_name=options.model,
         chore=_build_chore(options, log.session, "extraction", f"what the session {log.session} taught"),
     )
@@ -394,6 +394,7 @@ def _build_background(
         session=log.session,
         model_name=options.model,
         is_interactive=options.is_interactive,
+        is_on=core.enabled.dream,
         emit=core.emit,
     )
     return recall, notes_writer, session_extraction, session_dream

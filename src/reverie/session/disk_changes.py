@@ -6,7 +6,7 @@ Nothing watches: a few files are looked at when a turn begins. Settings that cha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,14 +28,17 @@ class DiskChanges:
     hooks: Hooks
     desk: Desk
     emit: Callable[[TurnEvent], None]
-    _settings: dict[Path, _Stamp | None] = field(default_factory=dict)
+    _settings: dict[Path, tuple[str, _Stamp | None]] = field(default_factory=dict)
+    """The settings files, each with whose it is."""
     _files: dict[Path, _Stamp | None] = field(default_factory=dict)
     _asked_for: tuple[Path, ...] = ()
     _folders: tuple[Path, ...] = ()
 
     def begin(self) -> None:
         """What lies there now is known."""
-        self._settings = {path: _stamp(path) for path in self._sources()}
+        places, project = self.options.places, self.options.project
+        for files in (places.settings_files(project), places.host_settings_files(project)):
+            self._settings |= {path: (source, _stamp(path)) for path, source in _by_source(files)}
         self._files = {path: _stamp(path) for path in self._list_watched_files()}
         self._folders = self.desk.additional
 
@@ -46,9 +49,9 @@ class DiskChanges:
 
     async def announce(self) -> None:
         """Let hooks hear of what changed."""
-        for path, source in self._sources().items():
-            if self._settings.get(path) != (stamp := _stamp(path)):
-                self._settings[path] = stamp
+        for path, (source, before) in self._settings.items():
+            if before != (stamp := _stamp(path)):
+                self._settings[path] = (source, stamp)
                 said = await self.hooks.fire("ConfigChange", {"source": source, "file_path": str(path)})
                 self._tell(said.messages)
         for path in self._list_watched_files():
@@ -68,13 +71,6 @@ class DiskChanges:
     def _tell(self, messages: tuple[str, ...]) -> None:
         for message in messages:
             self.emit(Notice(message, "warning"))
-
-    def _sources(self) -> Mapping[Path, str]:
-        places, project = self.options.places, self.options.project
-        found: dict[Path, str] = {}
-        for files in (places.settings_files(project), places.host_settings_files(project)):
-            found |= dict(_by_source(files))
-        return found
 
     def _list_watched_files(self) -> Iterator[Path]:
         """The files that matchers of `FileChanged` hooks name, in the folder where the agent stands, and others."""

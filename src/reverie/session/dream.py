@@ -19,7 +19,6 @@ from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import Loop
 from reverie.session.subagents.fork import LoopForks
 from reverie.settings import Settings
-from reverie.settings.features import features
 
 _LOOK_BACK_DAYS = 30
 """Where no dream was yet, so much of the past counts."""
@@ -36,6 +35,8 @@ class SessionDream:
     session: str
     model_name: str
     is_interactive: bool
+    is_on: bool
+    """Whether it dreams by itself."""
     emit: Callable[[TurnEvent], None]
     _task: asyncio.Task[None] | None = None
     _night: date | None = None
@@ -47,10 +48,9 @@ class SessionDream:
 
     def after_turn(self, ending: Ending) -> None:
         """Dream if it is time; nobody waits."""
-        on = features(self.settings, interactive=self.is_interactive).dream
         if ending is not Ending.COMPLETED or self.memory.off is not None or self.is_dreaming:
             return
-        if on:
+        if self.is_on:
             self._task = asyncio.create_task(self._if_due())
         elif self._keeps_logs and self._night != self.memory.dreams.now().date():
             self._night = self.memory.dreams.now().date()

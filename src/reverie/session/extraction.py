@@ -38,7 +38,6 @@ from reverie.session.loop import Loop
 from reverie.session.memory_writes import MemoryWrites
 from reverie.session.subagents.fork import run_fork
 from reverie.settings import Settings
-from reverie.settings.features import features
 from reverie.values import value
 
 REMEMBERED = "remembered"
@@ -61,7 +60,7 @@ class SessionExtraction:
     governor: Governor
     now: Callable[[], datetime]
     emit: Callable[[TurnEvent], None]
-    is_interactive: bool
+    is_on: bool
     model_name: str
     chore: Chore
     _state: schedule.ScheduleState = field(default_factory=schedule.ScheduleState)
@@ -268,9 +267,8 @@ class SessionExtraction:
         return [each.said for each in words_of(entries, self.log.session, self.now().tzinfo).messages]
 
     def _gates(self) -> schedule.ExtractionGates:
-        on = features(self.settings, interactive=self.is_interactive)
         return schedule.ExtractionGates(
-            is_on=on.extraction, memory_on=self.memory.off is None, is_remote=self.settings.remote.mode
+            is_on=self.is_on, memory_on=self.memory.off is None, is_remote=self.settings.remote.mode
         )
 
     def _cursor(self) -> cursors.ExtractionCursor:

@@ -23,9 +23,8 @@ from reverie.files import open_real, remove_file, write_atomic, write_real
 from reverie.memory.memory import Memory
 from reverie.memory.store.worktree import is_topic_path
 from reverie.messages.blocks import ToolResult
-from reverie.messages.entries import UserEntry, envelope_of
+from reverie.messages.entries import UserEntry, envelope_of, format_timestamp
 from reverie.messages.file_changes import FileChange, file_changes, record_of
-from reverie.messages.fork import iso
 from reverie.values import value
 
 _NEW_FILE_MODE = 0o644
@@ -128,7 +127,7 @@ class FileHistory:
         is_kept = before is None or self._put_aside(before, digest or "")
         change = FileChange(self._prompt(), self._log.session, path, digest, _digest(after), is_kept)
         version = self._versions[path] = self._versions.get(path, 0) + 1
-        self._log.append(record_of(change, version=version, timestamp=iso(self._now())))
+        self._log.append(record_of(change, version=version, timestamp=format_timestamp(self._now())))
         if self._unswept_bytes >= self._bounds.total_bytes // _SWEEPS:
             self.sweep()
 

@@ -13,8 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from reverie.messages.blocks import Text, ToolResult, ToolUse
-from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
-from reverie.messages.fork import iso
+from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry, format_timestamp
 from reverie.messages.message import assistant, user
 from reverie.messages.transcript import Transcript
 
@@ -54,7 +53,9 @@ def read_script(text: str, session: str, project: str) -> Iterator[Entry]:
             when = datetime.fromisoformat(rest.split()[0]).astimezone()
             continue
         uuid = f"{session[:8]}-{number:04d}-4000-8000-000000000000"
-        envelope = Envelope(uuid, parent, session, iso(when), cwd=project, git_branch="main", version="demo")
+        envelope = Envelope(
+            uuid, parent, session, format_timestamp(when), cwd=project, git_branch="main", version="demo"
+        )
         parent, when = uuid, when + PAUSE
         match kind:
             case "user":

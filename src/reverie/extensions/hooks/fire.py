@@ -111,6 +111,8 @@ class Hooks:
         `payload` holds the event's own fields; `subject` is what matchers look at, where it is not the field that the
         format names. Raises nothing but the caller's own cancellation, which ends all programs.
         """
+        if not self._by_event[event] and not self._waiting:
+            return NOTHING
         changed = self._look_again(event)
         known = EVENTS[event]
         subject = subject or str(payload.get(known.subject) or "")
@@ -135,6 +137,8 @@ class Hooks:
 
     def take_background_results(self) -> HookVerdict:
         """Results of background hooks since the last call; they no longer decide anything."""
+        if not self._arrived:
+            return NOTHING
         said, self._arrived = merge_verdicts(self._arrived), []
         return said
 

@@ -60,15 +60,18 @@ class Messaging:
     """Hears each letter for the main agent before the model reads it."""
     inbox: deque[AgentMessage] = field(default_factory=deque)
     """Letters for the main agent that came without a file."""
+    mailbox: Path = field(init=False)
+    """Where the team writes to the main agent."""
+    session_mailbox: Path = field(init=False)
+    """Where other sessions write to it."""
     _known: set[str] | None = None
     _read: dict[Path, int] = field(default_factory=dict)
     _told: bool = False
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-    @property
-    def mailbox(self) -> Path:
-        """Where the team writes to the main agent."""
-        return self.folder.mailbox(self.team, self.name)
+    def __post_init__(self) -> None:
+        self.mailbox = self.folder.mailbox(self.team, self.name)
+        self.session_mailbox = self.folder.mailbox(BRIDGE, self.log.session)
 
     @property
     def team_folder(self) -> Path:
@@ -144,29 +147,29 @@ class Messaging:
 
     def take_arrived(self) -> Sequence[JoinedAttachment]:
         """What has come for the main agent, for its next boundary."""
-        self.keep()
+        if self._read:
+            self.keep()
         letters = list(self.inbox)
         self.inbox.clear()
-        for mailbox in self._mailboxes:
+        for mailbox in (self.mailbox, self.session_mailbox):
             if has_mail(mailbox, self.name):
                 mail = read_mail(mailbox, self.name, known=self._ids())
                 letters += mail.letters
                 self._read[mailbox] = mail.cursor
-        self._ids().update(letter.id for letter in letters)
         self._told = False
+        if letters:
+            self._ids().update(letter.id for letter in letters)
         for letter in letters:
             self.heed(letter)
         return [attachment_from_letter(letter) for letter in letters]
 
     def look(self) -> None:
         """Say once that something has come while nobody works."""
-        if not self._told and (self.inbox or any(has_mail(one, self.name) for one in self._mailboxes)):
+        if not self._told and (
+            self.inbox or any(has_mail(one, self.name) for one in (self.mailbox, self.session_mailbox))
+        ):
             self._told = True
             self.emit(Notice("message received from another agent; it is added to the conversation next"))
-
-    @property
-    def _mailboxes(self) -> tuple[Path, ...]:
-        return self.mailbox, self.folder.mailbox(BRIDGE, self.log.session)
 
     def _heard(self, letter: AgentMessage) -> None:
         self.inbox.append(letter)

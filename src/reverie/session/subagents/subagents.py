@@ -25,6 +25,7 @@ from reverie.files.places import ProjectFolder
 from reverie.files.trust import TrustAnswers, TrustPart
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.reminder import reminder
+from reverie.messages.view import Item
 from reverie.models.ledger import Governor
 from reverie.models.ports import Ending, Model
 from reverie.session.events import Notice, TurnEvent
@@ -68,12 +69,14 @@ class Subagents:
     _lost: tuple[JoinedAttachment, ...] = ()
     _agents: Agents | None = None
     _trusted: TrustAnswers | None = None
+    _listed: tuple[Agents, list[Item]] | None = None
+    """The roles and the messages that list them, as they were compared last."""
 
     @property
     def agents(self) -> Agents:
         """The roles that may be played; read anew when the user answers about the project's."""
         trust = self.hooks.answers
-        if self._agents is None or trust != self._trusted:
+        if self._agents is None or trust is not self._trusted:
             options = self.options
             self._trusted = trust
             self._agents = list_agents(
@@ -233,15 +236,18 @@ class Subagents:
     def _listing(self) -> Sequence[JoinedAttachment]:
         if not self._lists_agents:
             return ()
-        told: dict[str, str] = {}
-        for item in self.main.parts.log.view.items:
-            if item.label == LISTING:
-                lines = (line for line in item.message.text.splitlines() if line.startswith("- "))
-                told |= {line[2:].partition(": ")[0]: line for line in lines}
-        text, _ = listing_delta(self.agents.definitions, told)
-        if not text:
+        agents, listings = self.agents, [item for item in self.main.parts.log.view.items if item.label == LISTING]
+        if self._listed is not None and self._listed[0] is agents and self._listed[1] == listings:
             return ()
-        added: list[Json] = [one.name for one in self.agents.definitions if one.name not in told]
+        told: dict[str, str] = {}
+        for item in listings:
+            lines = (line for line in item.message.text.splitlines() if line.startswith("- "))
+            told |= {line[2:].partition(": ")[0]: line for line in lines}
+        text, _ = listing_delta(agents.definitions, told)
+        if not text:
+            self._listed = (agents, listings)
+            return ()
+        added: list[Json] = [one.name for one in agents.definitions if one.name not in told]
         return (JoinedAttachment(LISTING, reminder(text), "", {"addedTypes": added}),)
 
 
