@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +30,7 @@ from reverie.testing.scripted_model import ScriptedModel
 from tests.person import Person, git
 from tests.requirements import requirement
 
-KIWI = {
+KIWI: dict[str, Any] = {
     "name": "Kiwi server",
     "description": "Where the kiwi server runs",
     "type": "project",
@@ -636,6 +638,7 @@ def test_a_full_disk_fails_no_save_for_its_index_and_no_question(tmp_path: Path)
     script = """
 import resource, signal, sys
 from pathlib import Path
+from typing import Any
 from reverie import Memory
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
@@ -758,3 +761,83 @@ def test_what_is_no_text_is_refused_with_a_sentence(tmp_path: Path, ask: Callabl
 
     with pytest.raises(UserMistake):
         ask(memory)
+
+
+ASKS = ("which box answers the mobile app", "restart the thing in the data centre")
+
+
+@requirement("memory:asks", "memory:when:sorted")
+def test_a_memory_is_saved_with_when_asks_and_day(memory: Memory) -> None:
+    kept = memory.save(**KIWI, when=("*.sql", "deploy", "outage"), asks=ASKS, observed=date(2026, 1, 2))
+
+    assert kept == memory.read("Kiwi server")
+    assert kept.when == When(files=("*.sql",), tasks=("deploy",), words=("outage",))
+    assert (kept.asks, kept.observed) == (ASKS, date(2026, 1, 2))
+
+    again = memory.save(**KIWI | {"body": "It moved to Oslo."})
+    assert (again.when, again.asks) == (kept.when, kept.asks)
+    other = memory.save(**KIWI, when=When(tools=("ssh",)), asks="one alone")
+    assert (other.when, other.asks) == (When(tools=("ssh",)), ("one alone",))
+    (indexed,) = memory.topics()
+    assert indexed == other
+
+
+@requirement("memory:asks")
+@pytest.mark.parametrize(
+    ("asks", "told"),
+    [(tuple("abcdef"), "6 asks; a memory may have up to 5"), (("a" * 201,), "201 characters"), ((1,), "strings")],
+)
+def test_too_many_or_too_long_asks_are_refused(memory: Memory, asks: tuple[str, ...], told: str) -> None:
+    with pytest.raises(UserMistake, match=told):
+        memory.save(**KIWI, asks=asks)
+
+    assert list(memory.topics()) == []
+    assert memory.save(**KIWI, asks=("a" * 200, *"bcde")).asks[0] == "a" * 200
+
+
+@requirement("memory:asks")
+def test_asks_that_a_hand_wrote_are_kept_through_other_changes(memory: Memory) -> None:
+    path = memory.directory / memory.save(**KIWI, asks=ASKS).path
+    many = "".join(f"  - ask number {number}\n" for number in range(8))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"asks:\n(?:  - .*\n)+", f"asks:\n{many}", text), encoding="utf-8")
+    memory.sync()
+
+    memory.pin("Kiwi server")
+    assert len(memory.keep(replace(memory.read("Kiwi server"), about=("Ada",))).topic.asks) == 8
+    assert len(memory.save(**KIWI | {"body": "It moved to Oslo."}).asks) == 8
+    whole = path.read_text(encoding="utf-8").replace("Oslo", "Bergen")
+    memory.write_files({path.name: whole}, author="agent", reason="edit", source=Source("s1"))
+    assert len(memory.read("Kiwi server").asks) == 8
+    assert many in path.read_text(encoding="utf-8")
+    more = {path.name: whole.replace("asks:\n", "asks:\n  - one more\n")}
+    with pytest.raises(UserMistake, match="9 asks"):
+        memory.write_files(more, author="agent", reason="edit", source=Source("s1"))
+
+
+@requirement("memory:asks")
+def test_a_secret_in_an_ask_is_refused(memory: Memory) -> None:
+    with pytest.raises(Refused):
+        memory.save(**KIWI, asks=(f"call it with ghp_{'k3J9' * 9}",))
+
+    assert list(memory.topics()) == []
+
+
+@requirement("memory:asks", "store:erase:nowhere", "memory:erase:derived")
+def test_an_erased_memory_leaves_no_ask_behind_and_undo_of_forgetting_brings_them_back(memory: Memory) -> None:
+    memory.save(**KIWI, asks=ASKS)
+    forgotten = memory.forget("Kiwi server")
+    assert forgotten.commit is not None
+    memory.undo(forgotten.commit)
+    assert memory.read("Kiwi server").asks == ASKS
+
+    memory.recall(ASKS[0])
+    memory.erase("Kiwi server")
+    memory.close()
+
+    left = [path for path in memory.directory.rglob("*") if path.is_file() and b"data centre" in path.read_bytes()]
+    assert left == []
+    listing = ["git", "cat-file", "--batch-all-objects", "--batch"]
+    objects = subprocess.run(listing, cwd=memory.directory, capture_output=True, check=True).stdout
+    assert objects
+    assert b"data centre" not in objects

@@ -65,6 +65,7 @@ topics = st.builds(
     expires=st.none() | st.dates(min_value=date(1970, 1, 1)),
     anchors=st.lists(anchors, max_size=2).map(tuple),
     when=st.none() | whens,
+    asks=st.lists(texts, max_size=7).map(tuple),
     about=st.lists(texts, max_size=2).map(tuple),
     sources=st.lists(sources, max_size=2).map(tuple),
     modified=st.none() | st.datetimes(timezones=st.just(UTC)),

@@ -84,6 +84,13 @@ PROMISES: dict[str, Requirement] = {
     "memory:when:derived": Requirement(
         "situations are derived from the text of a rule, in English and Chinese, where it allows"
     ),
+    "memory:when:sorted": Requirement(
+        "situations written as texts are sorted into files, tools, tasks, words and always"
+    ),
+    "memory:asks": Requirement(
+        "a memory holds up to five requests for which it should come up; more or longer ones are refused at a save and "
+        "kept where a hand wrote them"
+    ),
     "memory:when:globs": Requirement("globs match as lines of a .gitignore do"),
     "memory:injection:flagged": Requirement(
         "invisible characters and known injection patterns are flagged, ordinary text is not"

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from reverie.memory.store.writer import Attribute
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.draft import Given
+    from reverie.memory.topics.situations import When
     from reverie.memory.topics.value import MemoryType, Source, Topic, Trust
     from reverie.models.ports import Model
 
@@ -175,17 +176,28 @@ class Memory:
         description: str,
         type: str | MemoryType | None,  # noqa: A002 - the name that callers use
         body: str = "",
+        when: When | Iterable[str] = (),
+        asks: Iterable[str] = (),
+        observed: date | None = None,
         source: Given = None,
         trust: str | Trust = "inferred",
     ) -> Topic:
         """Save a memory as one commit; one of the same name is updated.
 
+        `when` says in which situations it applies: globs, names of tools, kinds of task, `always`, or words of a
+        request. `asks` are up to five requests for which it should come up, in other words than its own. What is left
+        out of both is derived, or kept from the memory that is updated. `observed` is the day on which it was true.
+
         Raises:
+            UserMistake: a field is missing or unknown, or the asks are too many or too long.
             Refused: it holds a secret, was erased, or would make an instruction of what was only seen.
         """
         from reverie.memory.topics.draft import draft_topic
 
-        return self.keep(draft_topic(name, description, type, body, trust=trust, source=source)).topic
+        topic = draft_topic(
+            name, description, type, body, trust=trust, source=source, when=when, asks=asks, observed=observed
+        )
+        return self.keep(topic).topic
 
     def keep(
         self,
@@ -199,12 +211,13 @@ class Memory:
         """Save a topic and return the result; missing fields are derived from its text."""
         from reverie.memory.drafts import near_topics, same_text
         from reverie.memory.store.topic_store import Saved
-        from reverie.memory.topics.draft import check_trust, complete_topic, update_topic
+        from reverie.memory.topics.draft import check_asks, check_trust, complete_topic, update_topic
 
         self._refuse_when_off()
         who: Author = author or ("user" if topic.trust == "said" else "agent")
         check_trust(topic)
         is_named = not topic.path
+        check_asks(topic, self._read_saved(topic.path) if topic.asks and topic.path else None)
         given = topic = self._for_team(topic) if team else topic
 
         def complete(topic: Topic) -> Topic:
@@ -232,7 +245,7 @@ class Memory:
 
     def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
         """Save many topics as one commit, all or none; return how many."""
-        from reverie.memory.topics.draft import check_trust, complete_topic, update_topic
+        from reverie.memory.topics.draft import check_asks, check_trust, complete_topic, update_topic
 
         self._refuse_when_off()
         batch = list(topics)
@@ -241,6 +254,7 @@ class Memory:
         given = {topic.name: topic for topic in batch if not topic.path}
         for topic in batch:
             check_trust(topic)
+            check_asks(topic, self._read_saved(topic.path) if topic.asks and topic.path else None)
 
         def complete(topic: Topic) -> Topic:
             return complete_topic(topic, now, root)
@@ -263,8 +277,8 @@ class Memory:
             Refused: a file holds a secret, was erased, says what is known already, or cannot be a memory.
             Damaged: front matter that cannot be read.
         """
-        from reverie.memory.store.worktree import is_topic_path, read_tracked
-        from reverie.memory.topics.draft import check_trust, complete_agent_topic, complete_topic
+        from reverie.memory.store.worktree import is_topic_path
+        from reverie.memory.topics.draft import check_asks, check_trust, complete_agent_topic, complete_topic
         from reverie.memory.topics.topic import parse_topic, render_topic
 
         self._refuse_when_off()
@@ -272,16 +286,24 @@ class Memory:
         for path, text in files.items():
             if text is None or not is_topic_path(path):
                 continue
-            before = read_tracked(self.scope.folder, path)
-            old = None
-            with suppress(Damaged):
-                old = None if before is None else parse_topic(path, before.decode("utf-8", "replace"))
+            old = self._read_saved(path)
             topic = complete_agent_topic(parse_topic(path, text), old, source, is_judged=author == "extraction")
             topic = complete_topic(topic, self._now(), self._root, self._has_commit)
             check_trust(topic)
+            check_asks(topic, old)
             texts[path] = text if as_given else render_topic(topic, text)
         self.store.write_files(texts, author=author, reason=reason, session=source.session, sources=(source,))
         return texts
+
+    def _read_saved(self, path: str) -> Topic | None:
+        """The topic in a file as it stands; None where there is none that can be read."""
+        from reverie.memory.store.worktree import read_tracked
+        from reverie.memory.topics.topic import parse_topic
+
+        before = read_tracked(self.scope.folder, path)
+        with suppress(Damaged):
+            return None if before is None else parse_topic(path, before.decode("utf-8", "replace"))
+        return None
 
     def holding(self, path: Path) -> tuple[Memory, str] | None:
         """The memory in whose directory a path lies, and the path inside it; None where it lies in none."""

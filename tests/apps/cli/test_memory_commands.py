@@ -55,6 +55,7 @@ def test_the_body_may_be_piped_and_may_be_missing(terminal: Terminal) -> None:
 def test_save_takes_situations_anchors_and_dates(terminal: Terminal) -> None:
     (terminal.project / "kiwi.py").write_text("PORT = 1\n", encoding="utf-8")
     flags = ["--when", "*.sql", "--when", "tool:psql", "--when", "task:test", "--when", "word:kiwi"]
+    flags += ["--when", "release notes", "--when", "git", "--asks", "which box answers", "--asks", "restart it"]
     flags += ["--anchor", "kiwi.py", "--anchor", "https://kiwi.example", "--about", "Ada"]
     flags += [
         "--observed",
@@ -71,13 +72,22 @@ def test_save_takes_situations_anchors_and_dates(terminal: Terminal) -> None:
 
     shown = terminal.run("show", "Kiwi server", "--json").document
 
-    when = {"always": False, "files": ["*.sql"], "tools": ["psql"], "tasks": ["test"], "words": ["kiwi"]}
-    assert shown["when"] == when
+    when = {"files": ["*.sql"], "tools": ["psql", "git"], "tasks": ["test"], "words": ["kiwi", "release notes"]}
+    assert shown["when"] == {"always": False} | when
+    assert shown["asks"] == ["which box answers", "restart it"]
+    assert "asks: restart it" in terminal.run("show", "Kiwi server").out
     assert shown["anchors"] == ["kiwi.py", "https://kiwi.example"]
     assert (shown["observed"], shown["expires"], shown["about"]) == ("2026-03-01", "2030-01-01", ["Ada"])
     assert shown["sources"] == [{"session": "s1", "message": None, "quote": "it is there"}]
     assert shown["pinned"]
     assert shown["trust"] == "said"
+
+
+@requirement("memory:asks")
+def test_too_many_asks_are_a_usage_error(terminal: Terminal) -> None:
+    ran = terminal.run(*SAVE, "--body", BODY, *(f"--asks=ask {number}" for number in range(6)))
+
+    assert (ran.code, "up to 5" in ran.err) == (2, True)
 
 
 @requirement("cli:memory:json")

@@ -98,6 +98,15 @@ def test_types_subjects_and_trust_are_not_mixed() -> None:
     assert parse_topic("b.md", step.after["b.md"] or "").trust is Trust.said
 
 
+@requirement("dream:embedded", "memory:asks")
+def test_the_asks_of_both_are_kept_up_to_five() -> None:
+    less = text("a.md", RULE, trust="inferred", asks=("one", "two", "three"))
+    best = text("b.md", RULE, asks=("two", "four", "five"))
+    (step,) = tidy({"a.md": less, "b.md": best}, TidyContext()).steps
+
+    assert parse_topic("b.md", step.after["b.md"] or "").asks == ("two", "four", "five", "one", "three")
+
+
 @requirement("dream:limits")
 def test_the_pinned_one_of_two_stays_and_two_pinned_ones_stay_both() -> None:
     texts = {"a.md": text("a.md", RULE), "b.md": text("b.md", RULE, pinned=True)}

@@ -36,6 +36,7 @@ def test_the_word_before_is_kept_below_the_newer_one() -> None:
     assert merged.body.startswith(new.body)
     assert "Before (said 2026-02-16): Use tabs in YAML." in merged.body
     assert merged.sources == (*old.sources, *new.sources)
+    assert brought_up_to_date(replace(old, asks=("tidy the file",)), new).asks == ("tidy the file",)
 
 
 TOPIC = """---

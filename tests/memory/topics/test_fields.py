@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
 
 from reverie.memory.topics.anchors import CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
 from reverie.memory.topics.situations import When
-from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
+from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic, render_topic
+from tests.requirements import requirement
 
 
 def read(block: str) -> Topic:
@@ -32,6 +34,8 @@ def test_anchors_may_be_written_by_hand_in_short() -> None:
 def test_situations_may_be_written_by_hand_in_short() -> None:
     assert read("when: always").when == When(always=True)
     assert read("when: ['*.py', release notes]").when == When(files=("*.py",), words=("release notes",))
+    assert read("when: [git, commit, always]").when == When(always=True, tools=("git",), tasks=("commit",))
+    assert read("when: [' ']").when == When()
     assert read("when:\n  tasks: test\n  files:\n    - src/**\n  always: no").when == When(
         files=("src/**",), tasks=("test",)
     )
@@ -66,6 +70,8 @@ def test_truth_trust_and_sources_are_read() -> None:
         "when: {moon: full}",
         "when: [[a, {b: c}]]",
         "about: [{a: b}]",
+        "asks: {a: b}",
+        "asks: [[a]]",
         "sources: [{who: x}]",
         "sources: [[x]]",
     ],
@@ -76,3 +82,23 @@ def test_what_a_known_key_cannot_mean_is_kept_and_not_used(block: str) -> None:
     key = block.partition(":")[0]
     assert [name for name, _ in topic.extra] == [key]
     assert topic == Topic("a.md", "n", "d", body="body", extra=topic.extra)
+
+
+@requirement("memory:asks")
+def test_asks_are_a_list_a_line_each() -> None:
+    topic = Topic("a.md", "A", "b", asks=("tidy the   report", "", "new: query\nplease", "tidy the report"))
+
+    assert topic.asks == ("tidy the report", "new: query please")
+    assert 'asks:\n  - "tidy the report"\n  - "new: query please"\n' in render_topic(topic)
+    assert read("asks: tidy the report").asks == ("tidy the report",)
+    assert read("asks: [one, 'two, three']").asks == ("one", "two, three")
+
+
+@requirement("memory:asks")
+def test_asks_by_hand_stay_as_they_are_however_many_and_long() -> None:
+    text = "---\nname: A\ndescription: d\nasks: [" + ", ".join(["x" * 300, *"abcdefg"]) + "]  # mine\n---\nbody\n"
+    topic = parse_topic("a.md", text)
+
+    assert len(topic.asks) == 8
+    edited = render_topic(replace(topic, body="other"), text)
+    assert edited == text.replace("body\n", "other\n")

@@ -93,3 +93,12 @@ def test_a_conflict_does_not_depend_on_the_side(base: Topic, mine: Topic, theirs
         one, two = parse_topic("a.md", forth.text), parse_topic("a.md", back.text)
         assert replace(one, extra=()) == replace(two, extra=())
         assert dict(one.extra) == dict(two.extra)
+
+
+@requirement("memory:topic:merge-by-key", "memory:asks")
+def test_asks_of_both_sides_are_kept_and_what_one_side_removed_is_gone() -> None:
+    base = replace(BASE, asks=("a", "b"))
+    mine = replace(BASE, asks=("a", "b", "c"))
+    theirs = replace(BASE, asks=("b", "d"))
+
+    assert merged(base, mine, theirs).asks == ("b", "c", "d")

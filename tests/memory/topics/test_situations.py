@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.topics.situations import Situation, When, derive_when, matches
+from reverie.memory.topics.situations import KINDS, Situation, When, derive_when, matches, parse_when
 from reverie.memory.topics.topic import MemoryType
 from tests.memory.topic_strategies import whens
 from tests.requirements import requirement
@@ -100,3 +100,61 @@ def test_anything_can_be_asked_for_its_situations(text: str, kind: MemoryType | 
     when = derive_when(text, "", "", kind)
 
     assert when is None or when != When()
+
+
+@requirement("memory:when:sorted")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("always", When(always=True)),
+        ("Always", When(always=True)),
+        ("*.sql", When(files=("*.sql",))),
+        ("src/generated/**", When(files=("src/generated/**",))),
+        ("My notes/*.md", When(files=("My notes/*.md",))),
+        ("docs/", When(files=("docs/",))),
+        ("pyproject.toml", When(files=("pyproject.toml",))),
+        (".env", When(files=(".env",))),
+        ("Makefile", When(files=("Makefile",))),
+        ("git", When(tools=("git",))),
+        ("make", When(tools=("make",))),
+        ("WebFetch", When(tools=("WebFetch",))),
+        ("mcp__tracker__list", When(tools=("mcp__tracker__list",))),
+        ("commit", When(tasks=("commit",))),
+        ("Deploying", When(tasks=("deploy",))),
+        ("tests", When(tasks=("test",))),
+        ("release notes", When(words=("release notes",))),
+        ("git push", When(words=("git push",))),
+        ("version 1.2", When(words=("version 1.2",))),
+        ("https://kiwi.example/board", When(words=("https://kiwi.example/board",))),
+        ("发布说明", When(words=("发布说明",))),
+        ("tool:psql", When(tools=("psql",))),
+        ("file:LICENSE", When(files=("LICENSE",))),
+        ("task:deployment", When(tasks=("deploy",))),
+        ("word:git", When(words=("git",))),
+        ("note: this", When(words=("note: this",))),
+        ("word:", When(words=("word:",))),
+        ("  ", None),
+    ],
+)
+def test_a_situation_is_sorted_by_what_it_looks_like(text: str, expected: When | None) -> None:
+    assert parse_when([text]) == expected
+
+
+@requirement("memory:when:sorted")
+def test_situations_keep_their_order_and_stand_once() -> None:
+    texts = ["release", "*.py", "git", "release", "test", "*.md", " release "]
+
+    assert parse_when(texts) == When(files=("*.py", "*.md"), tools=("git",), tasks=("test",), words=("release",))
+    assert parse_when(()) is None
+
+
+@requirement("memory:when:sorted")
+@given(st.lists(st.text(max_size=30)))
+def test_no_situation_is_lost(texts: list[str]) -> None:
+    when = parse_when(texts) or When()
+    known = {*when.files, *when.tools, *when.tasks, *when.words}
+    for text in texts:
+        line = " ".join(text.split())
+        name = line.partition(":")[2]
+        is_task = any(kind.name in known for kind in KINDS)
+        assert not line or line in known or name.strip() in known or is_task or when.always

@@ -40,6 +40,7 @@ def whole_document(topic: Topic, directory: Path, scope: str = "project") -> Doc
         "expires": topic.expires and topic.expires.isoformat(),
         "about": list(topic.about),
         "anchors": [describe_anchor(anchor) for anchor in topic.anchors],
+        "asks": list(topic.asks),
         "when": None
         if when is None
         else {

@@ -13,7 +13,6 @@ from reverie.apps.cli.options import Which, as_json, memory_options
 if TYPE_CHECKING:
     from reverie.memory.memory import Memory
     from reverie.memory.topics.anchors import Anchor
-    from reverie.memory.topics.situations import When
     from reverie.memory.topics.topic import Topic
 
 
@@ -32,8 +31,14 @@ if TYPE_CHECKING:
     "--when",
     "situations",
     multiple=True,
-    metavar="WHEN",
-    help="When it applies: always, a glob, or tool:NAME, task:NAME, word:NAME.",
+    metavar="TEXT",
+    help="When it applies: always, a glob or file, a tool, a kind of task, or words of a request; repeatable.",
+)
+@click.option(
+    "--asks",
+    multiple=True,
+    metavar="TEXT",
+    help="Request for which it should be recalled, in other words than its own; up to 5, repeatable.",
 )
 @click.option(
     "--anchor", "anchors", multiple=True, metavar="WHERE", help="Path, path#symbol, commit or URL it refers to."
@@ -69,6 +74,7 @@ def command(
     description: str | None,
     body: str | None,
     situations: tuple[str, ...],
+    asks: tuple[str, ...],
     anchors: tuple[str, ...],
     about: tuple[str, ...],
     observed: date | None,
@@ -96,10 +102,12 @@ def command(
       reverie save --type feedback --name "No database mocks" \\
           --description "Integration tests use a real database" --body "Mocks hid a broken migration."
       git log -1 --format=%B | reverie save --type project --name "Why we left Redis" --description "Costs, not speed"
-      reverie save --type feedback --name "Style of SQL" --description "Keywords in upper case" --when "*.sql"
+      reverie save --type feedback --name "Style of SQL" --description "Keywords in upper case" --when "*.sql" \\
+          --asks "write a query for the monthly report"
     """
     from dataclasses import replace
 
+    from reverie.memory.topics.situations import parse_when
     from reverie.memory.topics.topic import Source
 
     memory = which.open()
@@ -107,7 +115,8 @@ def command(
     topic = replace(
         topic,
         sources=(Source(session, None, quote),) if session or quote else (),
-        when=_when(situations),
+        when=parse_when(situations),
+        asks=asks,
         anchors=tuple(map(_anchor, anchors)),
         about=about,
         observed=_day(observed),
@@ -168,22 +177,6 @@ def _body(given: str | None, *, edit: bool, title: str) -> str:
         return text or ""
     edited = click.edit(text or f"# {title}\n\n", extension=".md")
     return text or "" if edited is None else edited
-
-
-def _when(said: tuple[str, ...]) -> When | None:
-    """Situations as they are typed: `always`, `tool:git`, `task:test`, `word:release`, else a glob of files."""
-    from reverie.memory.topics.situations import When
-
-    if not said:
-        return None
-    found: dict[str, list[str]] = {"tool": [], "task": [], "word": [], "file": []}
-    for each in said:
-        kind, colon, name = each.partition(":")
-        if colon and kind in found and name:
-            found[kind].append(name)
-        elif each != "always":
-            found["file"].append(each)
-    return When("always" in said, *(tuple(found[kind]) for kind in ("file", "tool", "task", "word")))
 
 
 def _anchor(said: str) -> Anchor:

@@ -62,6 +62,9 @@ def print_topic(document: dict[str, object]) -> None:
         parts = ["always"] if when["always"] else []
         parts += [f"{kind} {', '.join(names)}" for kind, names in when.items() if kind != "always" and names]
         click.secho(f"when: {'; '.join(parts)}", dim=True)
+    asks = document["asks"]
+    for ask in asks if isinstance(asks, list) else ():
+        click.secho(strip_control_characters(f"asks: {ask}"), dim=True)
     click.secho(str(document["path"]), dim=True)
     if document["body"]:
         click.echo(strip_control_characters(f"\n{document['body']}"))

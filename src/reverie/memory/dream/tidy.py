@@ -32,6 +32,7 @@ from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.anchors import Anchor, describe_anchor
 from reverie.memory.topics.polarity import MismatchKind, find_mismatch
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, parse_topic, render_topic
+from reverie.memory.topics.value import MAX_ASKS
 from reverie.patterns import lazy_regex
 from reverie.values import value
 
@@ -215,6 +216,7 @@ def _join_topics(best: Topic, less: Topic) -> Topic | None:
         expires=_latest(best.expires, less.expires) if best.expires and less.expires else None,
         when=best.when or less.when,
         anchors=tuple(dict.fromkeys((*best.anchors, *less.anchors))),
+        asks=tuple(dict.fromkeys((*best.asks, *less.asks)))[: max(MAX_ASKS, len(best.asks))],
         about=tuple(dict.fromkeys((*best.about, *less.about))),
         sources=tuple(dict.fromkeys((*best.sources, *less.sources))),
     )

@@ -109,6 +109,7 @@ def brought_up_to_date(old: Topic, new: Topic) -> Topic:
         body="\n\n".join([new.body, *history[:HISTORY]]),
         pinned=old.pinned,
         anchors=new.anchors or old.anchors,
+        asks=new.asks or old.asks,
         about=old.about,
         sources=tuple(dict.fromkeys((*old.sources, *new.sources))),
         modified=old.modified,

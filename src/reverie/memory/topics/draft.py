@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,8 +21,9 @@ from reverie.memory.topics.anchors import (
     read_anchors,
 )
 from reverie.memory.topics.polarity import keep_as_said
-from reverie.memory.topics.situations import When, derive_when
+from reverie.memory.topics.situations import When, derive_when, parse_when
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic
+from reverie.memory.topics.value import ASK_CHARS, MAX_ASKS
 
 Given: TypeAlias = Source | str | Iterable[Source] | None
 """Where a memory comes from: sources, or simply the words it rests on."""
@@ -38,12 +39,21 @@ def sources_of(given: Given) -> tuple[Source, ...]:
 
 
 def draft_topic(
-    name: str, description: str, kind: str | MemoryType | None, body: str, *, trust: str | Trust, source: Given = None
+    name: str,
+    description: str,
+    kind: str | MemoryType | None,
+    body: str,
+    *,
+    trust: str | Trust,
+    source: Given = None,
+    when: When | Iterable[str] = (),
+    asks: Iterable[str] = (),
+    observed: date | None = None,
 ) -> Topic:
     """The topic that a caller describes.
 
     Raises:
-        UserMistake: the name is empty, or type or trust is none of ours.
+        UserMistake: the name is empty, type or trust is none of ours, or the asks are too many or too long.
     """
     for what, value in (("name", name), ("description", description), ("body", body)):
         if not isinstance(value, str):
@@ -57,9 +67,48 @@ def draft_topic(
         raise UserMistake(f"{kind!r} is not a memory type; use one of {', '.join(kinds)}")
     if trust not in levels:
         raise UserMistake(f"{trust!r} is not a trust level; use one of {', '.join(levels)}")
-    return Topic(
-        "", name, description, MemoryType(kind) if kind else None, body, Trust(trust), sources=sources_of(source)
+    if observed is not None and not isinstance(observed, date):
+        raise UserMistake(f"observed={observed!r} must be a date, not {type(observed).__name__}")
+    topic = Topic(
+        "",
+        name,
+        description,
+        MemoryType(kind) if kind else None,
+        body,
+        Trust(trust),
+        observed.date() if isinstance(observed, datetime) else observed,
+        when=when if isinstance(when, When) else parse_when(_check_texts("when", when)),
+        asks=_check_texts("asks", asks),
+        sources=sources_of(source),
     )
+    check_asks(topic)
+    return topic
+
+
+def _check_texts(what: str, given: Iterable[str]) -> tuple[str, ...]:
+    """The texts that a caller gave; one alone need not stand in a list."""
+    texts = (given,) if isinstance(given, str) else tuple(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise UserMistake(f"{what} of a memory must be strings, not {type(text).__name__}")
+    return texts
+
+
+def check_asks(topic: Topic, old: Topic | None = None) -> None:
+    """Refuse more or longer asks than are useful, except those that a file has already.
+
+    Raises: `UserMistake`.
+    """
+    known = old.asks if old is not None else ()
+    if topic.asks == known:
+        return
+    if len(topic.asks) > MAX_ASKS:
+        raise UserMistake(f"{topic.name!r} has {len(topic.asks)} asks; a memory may have up to {MAX_ASKS}")
+    for ask in topic.asks:
+        if len(ask) > ASK_CHARS and ask not in known:
+            raise UserMistake(
+                f"an ask of {topic.name!r} has {len(ask)} characters; use one line of at most {ASK_CHARS}: {ask[:40]}…"
+            )
 
 
 def complete_topic(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | None = None) -> Topic:
@@ -135,6 +184,7 @@ def update_topic(old: Topic, given: Topic, complete: Callable[[Topic], Topic]) -
             body=given.body or old.body,
             pinned=old.pinned or given.pinned,
             expires=given.expires or old.expires,
+            asks=given.asks or old.asks,
             about=given.about or old.about,
             when=given.when or _when_by_hand(old),
             sources=tuple(dict.fromkeys((*old.sources, *given.sources))),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.files.front_matter import Scalar, Table, Value, plain_text, quote_string
 from reverie.memory.topics.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
-from reverie.memory.topics.situations import When
+from reverie.memory.topics.situations import When, parse_when
 from reverie.memory.topics.value import MemoryType, Source, Trust
 from reverie.values import value
 
@@ -117,6 +117,10 @@ def _write_texts(values: tuple[str, ...]) -> str | None:
     return "[" + ", ".join(quote_string(value) for value in values) + "]" if values else None
 
 
+def _write_lines(values: tuple[str, ...]) -> str | None:
+    return "".join(f"\n  - {quote_string(value)}" for value in values) or None
+
+
 def _only(table: Table, *keys: str) -> dict[str, Value]:
     found = dict(table.pairs)
     if not found.keys() <= set(keys):
@@ -128,16 +132,10 @@ def _when(value: Value) -> When:
     if isinstance(value, Scalar) and value.text.strip().lower() == "always":
         return When(always=True)
     if not isinstance(value, Table):
-        return _when_from_list(_texts(value))
+        return parse_when(_texts(value)) or When()
     found = _only(value, "always", "files", "tools", "tasks", "words")
     lists = {key: _texts(item) for key, item in found.items() if key != "always"}
     return When(always=_truth(found["always"]) if "always" in found else False, **lists)
-
-
-def _when_from_list(items: tuple[str, ...]) -> When:
-    """A bare list by hand: what looks like a path or a glob is one, the rest are words."""
-    files = tuple(item for item in items if re.search(r"[*/]|\.\w+$", item))
-    return When(files=files, words=tuple(item for item in items if item not in files))
 
 
 def _write_when(value: When | None) -> str | None:
@@ -240,6 +238,7 @@ FIELDS: tuple[Field, ...] = (
     Field("expires", _date, _write_date),
     Field("pinned", _truth, _write_truth),
     Field("when", _when, _write_when),
+    Field("asks", _texts, _write_lines),
     Field("about", _texts, _write_texts),
     Field("anchors", _anchors, _write_anchors),
     Field("sources", _sources, _write_sources),

@@ -17,7 +17,7 @@ from reverie.memory.topics.fields import FIELDS
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 from reverie.values import value
 
-_LISTS = {"anchors", "sources", "about"}
+_LISTS = {"anchors", "sources", "asks", "about"}
 _LATEST = {"observed", "verified", "modified", "expires"}
 
 

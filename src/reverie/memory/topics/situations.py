@@ -7,7 +7,7 @@ How it stands in front matter is `fields.py`; what recall makes of the reasons i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from reverie.files.globs import matches_like_gitignore
@@ -73,6 +73,47 @@ def derive_when(name: str, description: str, body: str, topic_type: str | None) 
     if files or tools or tasks:
         return When(files=files, tools=tools, tasks=tasks)
     return When(always=True) if _speaks(_DEMAND, rule) or _speaks(_MANNER, rule) else None
+
+
+def parse_when(texts: Iterable[str]) -> When | None:
+    """Situations as people write them, each sorted by what it looks like; None where there are none.
+
+    `always` is itself; a glob, a path or a file name is a file; the name of a program or a tool is a tool; a kind of
+    task is a task; everything else is words of a request. `file:`, `tool:`, `task:` and `word:` before it say which.
+    """
+    found: dict[str, dict[str, None]] = {kind: {} for kind in ("always", "file", "tool", "task", "word")}
+    for text in texts:
+        kind, _, name = (part.strip() for part in text.partition(":"))
+        if not (name and kind in _PREFIXES):
+            name = " ".join(text.split())
+            kind = _kind_of_situation(name)
+        if kind == "task":
+            name = _find_task_kind(name) or name
+        if name:
+            found[kind][name] = None
+    if not any(found.values()):
+        return None
+    return When(bool(found["always"]), *(tuple(found[kind]) for kind in _PREFIXES))
+
+
+_PREFIXES = ("file", "tool", "task", "word")
+_FILE = r"[^\s:]*/[^\s:]+|[^\s:]+/|[^\s:]*\.[A-Za-z]\w*|Dockerfile|Makefile"
+"""A path, or a name with an extension; no address, no sentence."""
+
+
+def _kind_of_situation(text: str) -> str:
+    if text.casefold() == "always":
+        return "always"
+    if "*" in text or re.fullmatch(_FILE, text):
+        return "file"
+    if re.fullmatch(_TOOLS, text) or text.startswith("mcp__"):
+        return "tool"
+    return "task" if _find_task_kind(text) else "word"
+
+
+def _find_task_kind(text: str) -> str | None:
+    """The kind of task that a text names, in any of its forms: `tests`, `Deploying`."""
+    return next((kind.name for kind in KINDS if re.fullmatch(_word(f"{kind.name}~"), text, re.IGNORECASE)), None)
 
 
 def _says(request: str, word: str) -> bool:

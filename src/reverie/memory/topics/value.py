@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 DERIVED_DESCRIPTION_CHARS = 200
 """A first line may be a whole paragraph; a description is one line."""
+MAX_ASKS = 5
+ASK_CHARS = 200
+"""How many asks a memory may be saved with, and how long each; a file may hold more, by hand or by a merge."""
 
 
 class MemoryType(StrEnum):
@@ -55,7 +58,7 @@ _NOT_IN_FRONT_MATTER = frozenset({"path", "body", "extra"})
 
 @value
 class Topic:
-    """One subject worth remembering. Name and description are made one line, the body loses its outer blank lines."""
+    """One subject worth remembering. Name, description and asks are made one line, outer blank lines of the body go."""
 
     path: str = ""
     """Inside the memory directory, with forward slashes: `feedback_testing.md`; when empty, saving finds one."""
@@ -74,6 +77,8 @@ class Topic:
     expires: date | None = None
     anchors: tuple[Anchor, ...] = ()
     when: When | None = None
+    asks: tuple[str, ...] = ()
+    """Requests for which it should come up, in other words than its own, one line each."""
     about: tuple[str, ...] = ()
     """Whom or what it concerns."""
     sources: tuple[Source, ...] = ()
@@ -89,6 +94,8 @@ class Topic:
         object.__setattr__(self, "body", body)
         object.__setattr__(self, "name", _one_line(self.name) or _derive_name(self.path, body))
         object.__setattr__(self, "description", _one_line(self.description) or _derive_description(body))
+        if self.asks:
+            object.__setattr__(self, "asks", tuple(dict.fromkeys(filter(None, map(_one_line, self.asks)))))
         # A value that was not understood stands only as long as nothing better takes its place.
         if self.extra:
             extra = tuple((key, text) for key, text in self.extra if not _is_said(self, key))
