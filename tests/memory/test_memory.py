@@ -782,6 +782,18 @@ def test_a_memory_is_saved_with_when_asks_and_day(memory: Memory) -> None:
     assert indexed == other
 
 
+@requirement("memory:asks", "search:asks")
+def test_a_memory_is_recalled_by_its_asks(memory: Memory) -> None:
+    memory.save(**KIWI)
+    assert memory.recall("which box answers the mobile app?") == []
+
+    memory.save(**KIWI, asks=ASKS)
+
+    (hit,) = memory.recall("which box answers the mobile app?")
+    assert "asks" in hit.why
+    assert hit.reasons.words["asks"] == ("box", "answers", "mobile", "app")
+
+
 @requirement("memory:asks")
 @pytest.mark.parametrize(
     ("asks", "told"),

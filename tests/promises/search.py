@@ -12,6 +12,7 @@ PROMISES = {
     "search:index:many-processes": Requirement("processes may update one index at once; nothing is lost"),
     "search:query:bodies": Requirement("a word in the body alone is found"),
     "search:query:fields-are-weighted": Requirement("a word in the name outweighs one in the body"),
+    "search:asks": Requirement("a memory is found by its asks, by their words and each by its meaning"),
     "search:query:cjk": Requirement("Chinese and Japanese are found, words of two characters too"),
     "search:query:identifiers": Requirement("identifiers are found whole and by their parts"),
     "search:query:spelling": Requirement("a misspelt word finds what it meant"),

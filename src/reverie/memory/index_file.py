@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 INDEX_DB = "index.db"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 FORMER_FILES = ("topics.db", "search.db", "rows.db")
 """What versions before this one wrote beside it; removed when the index is opened."""
-FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
+FIELDS = ("title", "summary", "body", "anchors", "situation", "asks", "about")
 _ENDINGS = ("", "-wal", "-shm")
 _BUSY_SECONDS = 10.0
 _MAPPED_BYTES = 64 * 2**20
@@ -67,6 +67,10 @@ PRAGMA user_version = {SCHEMA_VERSION};
 """
 
 
+class _OtherVersion(sqlite3.DatabaseError):
+    """The file is whole, and was written by another version of this program."""
+
+
 class IndexFile:
     """One open index file."""
 
@@ -83,10 +87,11 @@ class IndexFile:
             for ending in _ENDINGS:
                 Path(f"{path}{ending}").unlink(missing_ok=True)
             self.connection = self._connect()
-            self.connection.execute("INSERT INTO rebuilt VALUES (?)", (str(problem),))
+            if not isinstance(problem, _OtherVersion):
+                self.connection.execute("INSERT INTO rebuilt VALUES (?)", (str(problem),))
 
     def take_rebuilt(self) -> str | None:
-        """Why the file that stood here was replaced by an empty one, for the first who asks."""
+        """Why the damaged file that stood here was replaced by an empty one, for the first who asks."""
         found = self.connection.execute("SELECT why FROM rebuilt").fetchone()
         if found is None:
             return None
@@ -140,7 +145,7 @@ class IndexFile:
             for statement in _statements(_SCHEMA):
                 connection.execute(statement)
         elif version != SCHEMA_VERSION:
-            raise sqlite3.DatabaseError(f"it has schema {version}, this program writes {SCHEMA_VERSION}")
+            raise _OtherVersion(f"it has schema {version}, this program writes {SCHEMA_VERSION}")
         connection.execute("COMMIT")
         for name in FORMER_FILES if self._path.name == INDEX_DB else ():
             for ending in _ENDINGS:

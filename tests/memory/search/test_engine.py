@@ -60,6 +60,21 @@ def test_a_word_that_only_the_body_has_is_found(tmp_path: Path) -> None:
         assert ask(index, "do we mock postgresql?")[0] == "tests.md"
 
 
+@requirement("search:asks")
+def test_a_document_is_found_by_the_words_of_its_asks_and_says_so(tmp_path: Path) -> None:
+    asked = replace(TOPICS[0], asks=("put the new build on the rehearsal machine", "ロールバックして"))
+    with opened(tmp_path, asked, *TOPICS[1:]) as index:
+        (hit,) = index.search(Query("is the build on the rehearsal machine?", NOW))
+        assert hit.key == "deploy.md"
+        assert hit.why.words["asks"] == ("build", "machin", "rehears")
+        assert ask(index, "ロールバック", abstains=True) == ["deploy.md"]
+        assert ask(index, "rehersal machine", abstains=True) == ["deploy.md"]
+
+        index.update([TOPICS[0]])
+        assert ask(index, "is the build on the rehearsal machine?", abstains=True) == []
+        assert ask(index, "how is staging deployed")[0] == "deploy.md"
+
+
 @requirement("search:query:fields-are-weighted")
 def test_a_word_in_the_name_outweighs_the_same_word_in_a_body(tmp_path: Path) -> None:
     named = SearchDocument(key="z.md", name="billing", body="invoices are sent monthly")
@@ -219,6 +234,7 @@ documents = st.lists(
         key=st.sampled_from([f"{letter}.md" for letter in "abcdef"]),
         name=st.sampled_from(WORDS),
         body=st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join),
+        asks=st.lists(st.sampled_from(WORDS), max_size=3).map(tuple),
         group=st.sampled_from((None, "g")),
         position=st.integers(0, 5),
     ),

@@ -45,18 +45,18 @@ def counted(texts: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-@given(title=_LINES, summary=_LINES, body=_BODIES, anchors=_LINES, situation=_LINES)
+@given(title=_LINES, summary=_LINES, body=_BODIES, anchors=_LINES, situation=_LINES, asks=_LINES)
 def test_words_are_counted_whole_line_by_line_and_by_field(
-    title: str, summary: str, body: str, anchors: str, situation: str
+    title: str, summary: str, body: str, anchors: str, situation: str, asks: str
 ) -> None:
-    texts = (title, summary, body, anchors, situation)
+    texts = (title, summary, body, anchors, situation, asks)
     row = row_of(*texts)
     (each,) = measure([row], wanted_for("fig plum pear"))
     slack = 0.9 * (0.7 + 0.3 * row.length / 10.0)
     expected = counted(texts)
     assert each.found.keys() == expected.keys()
     assert all(abs(each.found[term] - count / (count + slack)) < 1e-12 for term, count in expected.items())
-    places = dict(zip(("title", "summary", "body", "anchors", "situation"), texts, strict=True))
+    places = dict(zip(("title", "summary", "body", "anchors", "situation", "asks"), texts, strict=True))
     for field, text in places.items():
         meant = {_STANDS_FOR[word][0] for word in text.split() if word in _STANDS_FOR}
         assert each.fields.get(field, set()) == meant
@@ -64,15 +64,15 @@ def test_words_are_counted_whole_line_by_line_and_by_field(
 
 def test_words_side_by_side_count_within_one_line_only() -> None:
     wanted = wanted_for("fig plum")
-    apart = row_of("", "", "mango fig\nplum mango", "", "")
-    together = row_of("", "", "mango mango\nfig plum", "", "")
+    apart = row_of("", "", "mango fig\nplum mango", "", "", "")
+    together = row_of("", "", "mango mango\nfig plum", "", "", "")
     assert [each.values["pairs"] for each in measure([apart, together], wanted)] == [0.0, 1.0]
 
 
 def test_the_best_passage_of_a_long_text_has_its_words_close_together() -> None:
     wanted = wanted_for("fig plum")
     filler = "\n".join(["mango"] * 6)
-    close = row_of("", "", f"{filler}\nfig plum", "", "")
-    apart = row_of("", "", f"fig\n{filler}\nplum", "", "")
+    close = row_of("", "", f"{filler}\nfig plum", "", "", "")
+    apart = row_of("", "", f"fig\n{filler}\nplum", "", "", "")
     first, second = measure([close, apart], wanted)
     assert first.values["passage"] > second.values["passage"] > 0

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -134,6 +136,22 @@ def test_the_files_of_the_version_before_make_way_for_one(tmp_path: Path) -> Non
     assert keys(indexed, "kiwi server port") == ["a.md"]
     assert indexed.rebuilt is None
     assert {path.name for path in (tmp_path / ".index").iterdir()} <= {"index.db", "index.db-wal", "index.db-shm"}
+
+
+@requirement("recall:derived", "search:index:derived", "search:asks")
+def test_an_index_of_another_version_is_rebuilt_without_a_word(tmp_path: Path) -> None:
+    write(tmp_path / "a.md", "---\nname: A\ndescription: b\nasks: [kiwi server port]\n---\nIt is 8099.\n")
+    before = folder(tmp_path)
+    before.sweep()
+    before.close()
+    with closing(sqlite3.connect(tmp_path / ".index" / "index.db")) as database:
+        database.execute("PRAGMA user_version = 6")
+
+    indexed = folder(tmp_path)
+    indexed.sweep()
+
+    assert keys(indexed, "kiwi server port") == ["a.md"]
+    assert indexed.rebuilt is None
 
 
 @requirement("recall:derived")

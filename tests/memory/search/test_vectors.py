@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,6 +57,40 @@ def test_a_paraphrase_without_common_words_is_found(tmp_path: Path) -> None:
         assert hits[0].why.similarity > 0.9
         index.update([], ["pet"])
         assert "pet" not in [hit.key for hit in index.search(Query("puppy", NOW, abstains=False))]
+
+
+@requirement("search:asks")
+def test_each_ask_has_a_vector_and_the_best_of_all_counts(tmp_path: Path) -> None:
+    documents = [
+        SearchDocument(key="plain", body="engine cake"),
+        SearchDocument(key="asked", body="engine cake", asks=("cake cake", "retriever")),
+    ]
+    model = MeaningByList()
+    with SearchIndex(tmp_path / "index", model) as index:
+        index.update(documents)
+        index.add_vectors(documents, model)
+        _, measured, _ = index.measure_candidates(Query("puppy", NOW))
+        values = {each.row.key: each.values for each in measured}
+        for name in ("similarity", "sentence_similarity"):
+            assert values["asked"][name] > 0.9 > 0.5 > values["plain"][name], name
+        assert index.search(Query("puppy", NOW))[0].key == "asked"
+
+        changed = replace(documents[1], asks=())
+        index.update([changed])
+        assert index.without_vectors() == ["asked"]
+        index.add_vectors([changed], model)
+        _, measured, _ = index.measure_candidates(Query("puppy", NOW))
+        assert all(each.values["similarity"] < 0.5 for each in measured)
+
+
+@requirement("search:asks")
+def test_documents_with_many_vectors_take_no_places_of_others() -> None:
+    from reverie.memory.search.vectors import VectorTable, pack
+
+    near = np.eye(384, dtype=np.float32)[0] * np.float32(0.3)
+    table = VectorTable((document, part, pack(near)) for document in range(10) for part in range(6))
+
+    assert sorted(table.best(near, 10)) == list(range(10))
 
 
 @requirement("search:vectors:meaning")

@@ -15,9 +15,9 @@ from reverie.memory.search.analyze import Analysed, analyse, terms
 from reverie.memory.search.document import Known, SearchDocument
 from reverie.values import value
 
-FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 1.0)
+FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 2.0, 1.0)
 """How much one occurrence counts: a word in the name says more about a file than a word in its text."""
-LINE_FIELDS = ("title", "summary", "anchors", "situation")
+LINE_FIELDS = ("title", "summary", "anchors", "situation", "asks")
 """The fields of the first lines of a document's text; the body's passages follow, a line each."""
 _MOST_VALUES = 500
 _SHORTEST_CORRECTED = 4
@@ -288,7 +288,8 @@ def digest_of(document: SearchDocument) -> bytes:
     """A short hash of everything that a query can find in a document."""
     from hashlib import blake2b
 
-    parts = (document.name, document.description, document.body, document.when, *document.anchors, "", *document.about)
+    texts = (document.name, document.description, document.body, document.when)
+    parts = (*texts, *document.anchors, "", *document.about, "", *document.asks)
     return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -301,23 +302,23 @@ def _fields(document: SearchDocument, read: Analysed) -> tuple[str, ...]:
         document.name,
         document.description,
         None,
-        *map("\n".join, (document.anchors, (document.when,), document.about)),
+        *map("\n".join, (document.anchors, (document.when,), document.asks, document.about)),
     )
     return tuple(read.passages if line is None else " ".join(terms(line)) for line in lines)
 
 
-def join_terms(title: str, summary: str, body: str, anchors: str, situation: str) -> str:
+def join_terms(title: str, summary: str, body: str, anchors: str, situation: str, asks: str) -> str:
     """The terms of a document in one text: a line for each of `LINE_FIELDS`, then the passages of its body.
 
     Each term stands between spaces, so that it is found whole by looking for it with them.
     """
-    return f" {title} \n {summary} \n {anchors} \n {situation} \n {body.replace(_LINE_END, _JOINED_END)} "
+    return f" {title} \n {summary} \n {anchors} \n {situation} \n {asks} \n {body.replace(_LINE_END, _JOINED_END)} "
 
 
 def _columns(text: str, about: str) -> tuple[str, ...]:
     """The fields of a document again, from what `join_terms` made of them."""
-    title, summary, anchors, situation, body = text.split("\n", len(LINE_FIELDS))
-    return title, summary, body, anchors, situation, about
+    title, summary, anchors, situation, asks, body = text.split("\n", len(LINE_FIELDS))
+    return title, summary, body, anchors, situation, asks, about
 
 
 _LINE_END, _JOINED_END = "\n", " \n "

@@ -24,6 +24,8 @@ class SearchDocument:
     """Whom or what it concerns; for a passage of talk, who speaks."""
     when: str = ""
     """Words of the situations in which it holds."""
+    asks: tuple[str, ...] = ()
+    """Requests for which it should be found."""
     observed: date | None = None
     mtime_ns: int = 0
     size: int = 0

@@ -96,32 +96,35 @@ class SearchIndex:
         return list(self._missing)
 
     def add_vectors(self, documents: Sequence[SearchDocument], embedder: Embeds) -> None:
-        """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own."""
+        """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own.
+
+        An ask is a part of its document like a window of its text, and a sentence of it too.
+        """
         from reverie.memory.search.sentences import split_for_vectors
         from reverie.memory.search.vectors import pack, pack_sentences
 
         before = _texts_before(documents)
         texts: list[str] = []
-        owners: list[tuple[str, int]] = []
+        parts: dict[str, dict[int, int]] = {}
         of_sentences: dict[str, tuple[int, int]] = {}
         for document in documents:
             own = embedding_text(document)
-            for part, window in enumerate(embedder.windows(own)):
-                texts.append(window)
-                owners.append((document.key, part))
+            windows = embedder.windows(own)
+            parts[document.key] = {part: len(texts) + part for part in range(len(windows))}
+            texts += windows
             if document.key in before:
+                parts[document.key][-1] = len(texts)
                 texts.append(f"{before[document.key]}\n{own}")
-                owners.append((document.key, -1))
-        whole = len(texts)
         for document in documents:
-            pieces = split_for_vectors(embedding_text(document))
+            pieces = [*split_for_vectors(embedding_text(document)), *document.asks]
             if len(pieces) > 1:
                 of_sentences[document.key] = (len(texts), len(texts) + len(pieces))
                 texts += pieces
+            asked = parts[document.key]
+            first = max(asked, default=-1) + 1
+            asked |= {first + n: len(texts) - len(document.asks) + n for n in range(len(document.asks))}
         vectors = embedder.embed(texts)
-        found: dict[str, list[tuple[int, bytes]]] = {}
-        for (key, part), vector in zip(owners, vectors[:whole], strict=True):
-            found.setdefault(key, []).append((part, pack(vector)))
+        found = {key: [(part, pack(vectors[at])) for part, at in own.items()] for key, own in parts.items()}
         by_sentence = {key: pack_sentences(vectors[first:last]) for key, (first, last) in of_sentences.items()}
         self._database.write_vectors(found, by_sentence)
 

@@ -43,6 +43,7 @@ _FIELD_WORDS = {
     "body": "text",
     "anchors": "anchors",
     "situation": "when",
+    "asks": "asks",
     "about": "about",
 }
 _USAGE = (
@@ -220,6 +221,7 @@ def _reasons(similar: Candidate | None, standing: tuple[str, ...], query: str, t
         "body": document.body,
         "anchors": " ".join(document.anchors),
         "situation": document.when,
+        "asks": "\n".join(document.asks),
         "about": " ".join(document.about),
     }
     corrected = {word: others for word, others in similar.why.corrected.items() if word in terms(query)}

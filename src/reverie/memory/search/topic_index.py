@@ -395,6 +395,7 @@ def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> SearchDocumen
         anchors=tuple(describe_anchor(anchor) for anchor in topic.anchors),
         about=topic.about,
         when=" ".join((*when.files, *when.tools, *when.tasks, *when.words)) if when is not None else "",
+        asks=topic.asks,
         observed=topic.verified or topic.observed,
         mtime_ns=mtime_ns,
         size=size,

@@ -24,6 +24,7 @@ _SCALE = 127.0 / 0.35
 _EXACT_UP_TO = 4_000
 """Below this many vectors the sign bits save nothing."""
 _PREFILTERED = 1_000
+_LEAST_EACH = 2
 
 
 class Embeds(Protocol):
@@ -68,6 +69,9 @@ class VectorTable:
         records = np.fromiter(chain([first] if first else (), rows), dtype=kind)
         self._documents = records["document"].copy()
         self._is_context = records["part"] < 0
+        documents = int(np.count_nonzero(np.diff(self._documents))) + 1
+        self._each = max(_LEAST_EACH, -(-len(records) // documents))
+        """How many vectors a document has, about: so many more are taken for a number of documents."""
         self._codes: NDArray[np.int8] = records["codes"][:, None].view(np.int8)
         self._numbers: Matrix | None = None
         self._bits: NDArray[np.uint64] | None = None
@@ -85,10 +89,10 @@ class VectorTable:
         if not len(self):
             return []
         if self._numbers is not None:
-            order = np.argsort(-(self._numbers @ query), kind="stable")[: limit * 2]
+            order = np.argsort(-(self._numbers @ query), kind="stable")[: limit * self._each]
         else:
             chosen = self._alike(query)
-            order = chosen[np.argsort(-(self._numbers_at(chosen) @ query), kind="stable")[: limit * 2]]
+            order = chosen[np.argsort(-(self._numbers_at(chosen) @ query), kind="stable")[: limit * self._each]]
         return list(dict.fromkeys(self._documents[order].tolist()))[:limit]
 
     def _numbers_at(self, places: NDArray[np.int64]) -> Matrix:

@@ -386,7 +386,7 @@ def _row(
     body = zlib.decompress(terms).decode("utf-8")
     return DocumentRow(
         *(number, str(number), str(file), position, None, day, 0, length, asking, 0.0, 0, ""),
-        join_terms("", "", body, "", ""),
+        join_terms("", "", body, "", "", ""),
     )
 
 
