@@ -1,7 +1,7 @@
-"""The content of replies: blocks, ids, signatures, and what is said when no script says anything.
+"""The content of replies: blocks, ids, signatures, and the default reply for requests that no script answers.
 
-Ids and signatures look like the provider's. A signature seals its thinking text, so that a block which comes back
-changed is refused; signatures of others are taken on trust.
+Ids and signatures look like the provider's. A signature holds a digest of its thinking text, so that a block which is
+sent back changed is refused; signatures made elsewhere are accepted unchecked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reverie_simulator.memo import digest
 from reverie_simulator.wire import blocks_at, encode, join_text, object_at, objects_at, text_at
 
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_SEAL = b"\x12\x0breverie-sim"
+_SIGNATURE_PREFIX = b"\x12\x0breverie-sim"
 ECHO_CHARS = 400
 SEARCH_TOOL = "web_search"
 USUAL_THOUGHT = "What was asked is clear."
@@ -24,7 +24,7 @@ USUAL_THOUGHT = "What was asked is clear."
 
 @value
 class ScriptedReply:
-    """What the model says."""
+    """A reply of the simulated model."""
 
     blocks: tuple[JsonObject, ...]
     stop_reason: str
@@ -43,33 +43,33 @@ class IdMaker:
 
 
 def signature_of(thinking: str) -> str:
-    """The seal of a thinking text."""
-    return b64encode(_SEAL + digest(thinking.encode(errors="replace"))).decode()
+    """The signature of a thinking text."""
+    return b64encode(_SIGNATURE_PREFIX + digest(thinking.encode(errors="replace"))).decode()
 
 
 def is_forged(thinking: str, signature: str) -> bool:
-    """Whether a signature is empty, or ours and for another text."""
+    """Whether a signature is empty, or made here for another text."""
     if not signature:
         return True
     try:
         raw = b64decode(signature, validate=True)
     except (NotBase64, ValueError):
         return False
-    return raw.startswith(_SEAL) and signature != signature_of(thinking)
+    return raw.startswith(_SIGNATURE_PREFIX) and signature != signature_of(thinking)
 
 
 def text_block(text: str) -> JsonObject:
-    """Words."""
+    """A text block."""
     return {"type": "text", "text": text}
 
 
 def thinking_block(thinking: str) -> JsonObject:
-    """Reasoning with its seal."""
+    """A thinking block with its signature."""
     return {"type": "thinking", "thinking": thinking, "signature": signature_of(thinking)}
 
 
 def call_block(call_id: str, name: str, arguments: JsonObject) -> JsonObject:
-    """A call of a tool."""
+    """A tool call."""
     return {"type": "tool_use", "id": call_id, "name": name, "input": dict(arguments), "caller": {"type": "direct"}}
 
 
@@ -79,7 +79,7 @@ def stop_reason_of(blocks: tuple[JsonObject, ...]) -> str:
 
 
 def default_blocks(body: JsonObject, new_id: IdMaker) -> tuple[JsonObject, ...]:
-    """An answer that follows from the request alone: a forced call, a fitting JSON, or an echo."""
+    """The reply without a script: a forced tool call, a web search, JSON for the requested schema, or an echo."""
     opening = (thinking_block(USUAL_THOUGHT),) if must_think(body) else ()
     choice = object_at(body, "tool_choice")
     if choice.get("type") in {"any", "tool"}:
@@ -91,7 +91,7 @@ def default_blocks(body: JsonObject, new_id: IdMaker) -> tuple[JsonObject, ...]:
 
 
 def default_summary(body: JsonObject) -> str:
-    """A summary of a conversation that follows from it alone."""
+    """The summary of a conversation when no script gives one."""
     messages = objects_at(body, "messages")
     return (
         f"Summary of {len(messages)} messages. The last words of the user were: {_shorten_echo(last_user_text(body))}"
@@ -99,12 +99,12 @@ def default_summary(body: JsonObject) -> str:
 
 
 def last_user_text(body: JsonObject) -> str:
-    """What the user said last, tool results aside."""
+    """The text of the last user message that has any; tool results do not count."""
     for message in reversed(objects_at(body, "messages")):
         if message.get("role") == "user":
-            said = [block for block in blocks_at(message, "content") if block.get("type") == "text"]
-            if said:
-                return join_text(said)
+            texts = [block for block in blocks_at(message, "content") if block.get("type") == "text"]
+            if texts:
+                return join_text(texts)
     return ""
 
 
@@ -116,7 +116,7 @@ def last_results(body: JsonObject) -> tuple[JsonObject, ...]:
 
 
 def sample_of(schema: JsonObject) -> Json:
-    """The smallest value that fits a JSON schema, as far as its plain parts go."""
+    """The smallest value for a JSON schema; keywords beyond type, enum, const and variants are ignored."""
     if isinstance(choices := schema.get("enum"), list) and choices:
         return choices[0]
     if "const" in schema:
@@ -143,7 +143,7 @@ def sample_of(schema: JsonObject) -> Json:
 
 
 def must_think(body: JsonObject) -> bool:
-    """Whether a request has the model think before it speaks."""
+    """Whether a request asks for thinking before the reply."""
     return object_at(body, "thinking").get("type") == "enabled"
 
 
@@ -156,7 +156,7 @@ def _force_call(body: JsonObject, name: str, new_id: IdMaker) -> JsonObject:
 def _search(asked: str, new_id: IdMaker) -> tuple[JsonObject, ...]:
     """A search of the web, made by the provider itself, with two results."""
     call, query = new_id("srvtoolu"), _shorten_echo(asked.strip().splitlines()[-1] if asked.strip() else "")
-    found: list[Json] = [
+    results: list[Json] = [
         {
             "type": "web_search_result",
             "url": f"https://example.com/{number}",
@@ -168,7 +168,7 @@ def _search(asked: str, new_id: IdMaker) -> tuple[JsonObject, ...]:
     ]
     return (
         {"type": "server_tool_use", "id": call, "name": SEARCH_TOOL, "input": {"query": query}},
-        {"type": "web_search_tool_result", "tool_use_id": call, "content": found},
+        {"type": "web_search_tool_result", "tool_use_id": call, "content": results},
         text_block(f"Two pages speak of {query}."),
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from reverie.errors import UserMistake
 from reverie.permissions.covers import covers_path
-from reverie.permissions.policy import Mode, Policy, policy_from
+from reverie.permissions.policy import Mode, Policy, build_policy
 from reverie.permissions.rule import RuleKind
 from reverie.settings import PermissionsSettings, Settings
 from reverie.settings.load import SettingsFlags, load
@@ -35,7 +35,7 @@ def test_the_settings_become_a_policy_with_places(tmp_path: Path) -> None:
         managed=tmp_path / "none",
         trusted=True,
     )
-    policy = policy_from(
+    policy = build_policy(
         loaded.settings,
         project=project,
         home=user_home,
@@ -58,11 +58,11 @@ def test_the_settings_become_a_policy_with_places(tmp_path: Path) -> None:
 def test_a_rule_that_cannot_be_read_is_a_mistake_of_the_user(tmp_path: Path) -> None:
     settings = Settings(permissions=PermissionsSettings(deny=("Bash(",)))
     with pytest.raises(UserMistake, match=r"permissions\.deny.*'Bash\('"):
-        policy_from(settings, project=tmp_path, home=tmp_path)
+        build_policy(settings, project=tmp_path, home=tmp_path)
 
 
 def test_a_policy_without_settings_asks(tmp_path: Path) -> None:
-    policy = policy_from(Settings(), project=tmp_path, home=tmp_path)
+    policy = build_policy(Settings(), project=tmp_path, home=tmp_path)
     assert (policy.mode, policy.allow, policy.roots) == (Mode.DEFAULT, (), (tmp_path,))
 
 
@@ -83,6 +83,6 @@ def test_real_settings_of_users_are_read(shared_data: Path, tmp_path: Path) -> N
         said = json.loads(file.read_text(encoding="utf-8")).get("permissions", {})
         allow, ask, deny = (tuple(said.get(kind.value, ())) for kind in RuleKind)
         rules = PermissionsSettings(allow=allow, ask=ask, deny=deny)
-        policy = policy_from(Settings(permissions=rules), project=tmp_path, home=tmp_path)
+        policy = build_policy(Settings(permissions=rules), project=tmp_path, home=tmp_path)
         read += sum(len(policy.rules(kind)) for kind in RuleKind)
     assert read >= 20

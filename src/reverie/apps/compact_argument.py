@@ -10,7 +10,7 @@ from reverie.values import value
 FROM, UP_TO = "from", "up_to"
 _SIDE = re.compile(r"(?P<side>from|up[_ -]to)(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"(?=\S*\d)[0-9a-f]{4,}[0-9a-f-]*", re.IGNORECASE)
-"""The beginning of an id; a word of a sentence such as “from now on” is none."""
+"""The beginning of an id: hexadecimal with a digit, so that no word of a sentence is taken for one."""
 
 
 class Side(TypedDict, total=False):
@@ -22,7 +22,7 @@ class Side(TypedDict, total=False):
 
 @value
 class CompactArgument:
-    """What is asked for."""
+    """The parsed argument."""
 
     instructions: str = ""
     side: str = ""
@@ -38,13 +38,13 @@ class CompactArgument:
         return {"from_": self.message} if self.side == FROM else {"up_to": self.message}
 
 
-def read_compact_argument(argument: str) -> CompactArgument:
-    """Read it. Words that only begin like a side are instructions."""
-    found = _SIDE.fullmatch(argument.strip())
-    if found is None:
+def parse_compact_argument(argument: str) -> CompactArgument:
+    """Parse the text after `/compact`. Text that only begins like a side (`from now on …`) is instructions."""
+    match = _SIDE.fullmatch(argument.strip())
+    if match is None:
         return CompactArgument(argument.strip())
-    side = FROM if found["side"].lower() == FROM else UP_TO
-    first, _, others = (found["rest"] or "").strip().partition(" ")
+    side = FROM if match["side"].lower() == FROM else UP_TO
+    first, _, others = (match["rest"] or "").strip().partition(" ")
     if not first or _ID.fullmatch(first):
         return CompactArgument(others.strip(), side, first)
     return CompactArgument(argument.strip())

@@ -1,11 +1,12 @@
 """Exact figures of sessions: messages and cost.
 
 There is one figure for what a session cost. The ledger has it where this program made the calls, with compactions,
-agents and background work; for sessions of other agents the transcripts of the session and of its sub-agents do.
+subagents and background work; for sessions of other agents it is computed from the transcripts of the session and of
+its subagents.
 
-Only reading whole files gives them, so they are remembered between runs. Listing must stay instant, so files are read
-newest first until the time allowed is over; the rest keep their estimate and are read by a later run. The memory is a
-derived file: safe to delete, ignored when damaged.
+Only reading whole files gives exact figures, so they are cached between runs. Listing must stay instant, so files are
+read newest first until the time limit; the rest keep their estimate and are read by a later run. The cache is a derived
+file: safe to delete, ignored when damaged.
 """
 
 from __future__ import annotations
@@ -30,25 +31,26 @@ from reverie.models.tokens.usage import PaidReply, paid_replies
 from reverie.values import value
 
 FORMAT = 2
-"""Version of the remembered figures; another one is forgotten."""
+"""Version of the cache file; a file of another version is ignored."""
 
 
 @value
 class Figures:
-    """What reading the whole file gave."""
+    """The figures of one session."""
 
     messages: int
     cost_usd: float | None
 
 
-def transcript_bookings(path: Path, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> dict[str, Booking]:
-    """The calls that a session's transcript and those of its sub-agents tell of, by the ids of the replies."""
+def read_transcript_bookings(path: Path, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> dict[str, Booking]:
+    """The model calls recorded in the transcripts of a session and of its subagents, by the ids of the replies."""
     files = () if path.stem.startswith("agent-") else list_subagent_transcripts(ProjectFolder(path.parent), path.stem)
     entries = list(read_entries(path))
     for file in files:
-        theirs = read_entries(file)
-        if any(found.session == path.stem for entry in theirs if (found := envelope_of(entry)) is not None):
-            entries += theirs
+        subagent_entries = read_entries(file)
+        envelopes = map(envelope_of, subagent_entries)
+        if any(envelope.session == path.stem for envelope in envelopes if envelope is not None):
+            entries += subagent_entries
     return {reply.name: _booking(reply, path.stem, overrides) for reply in paid_replies(entries, sidechains=True)}
 
 
@@ -56,8 +58,8 @@ def session_cost(
     path: Path, ledger: Iterable[Booking], overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES
 ) -> float | None:
     """What a session cost; None when no price is known."""
-    booked = [one for one in ledger if one.session == path.stem]
-    return total(booked or transcript_bookings(path, overrides).values()).cost_usd
+    booked = [booking for booking in ledger if booking.session == path.stem]
+    return total(booked or read_transcript_bookings(path, overrides).values()).cost_usd
 
 
 def _booking(reply: PaidReply, session: str, overrides: Mapping[str, ProfileOverride]) -> Booking:
@@ -65,15 +67,17 @@ def _booking(reply: PaidReply, session: str, overrides: Mapping[str, ProfileOver
     price = cost(reply.usage, profile(reply.model, overrides))
     purpose = "agent" if envelope.is_sidechain else "turn"
     agent = envelope.agent_id or ""
-    return Booking(_moment(envelope.timestamp), session, envelope.cwd, purpose, reply.model, reply.usage, price, agent)
+    return Booking(
+        _parse_timestamp(envelope.timestamp), session, envelope.cwd, purpose, reply.model, reply.usage, price, agent
+    )
 
 
-def _moment(timestamp: str) -> datetime:
+def _parse_timestamp(timestamp: str) -> datetime:
     try:
-        found = datetime.fromisoformat(timestamp)
+        moment = datetime.fromisoformat(timestamp)
     except ValueError:
         return datetime.fromtimestamp(0, UTC)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def read_figures(
@@ -84,35 +88,35 @@ def read_figures(
     ledger: Iterable[Booking] = (),
     overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
 ) -> dict[Path, Figures]:
-    """Figures for as many of the sessions as are remembered or can be read in the time; writes what it learnt."""
-    booked = {line.key: line.cost_usd for line in by(ledger, lambda one: one.session)}
-    known = _read_cache(cache)
+    """Figures of the sessions that are cached or can be read within `seconds`; updates the cache."""
+    booked = {line.key: line.cost_usd for line in by(ledger, lambda booking: booking.session)}
+    cached = _read_cache(cache)
     deadline = time.monotonic() + seconds
-    found: dict[Path, Figures] = {}
-    learnt = False
+    figures: dict[Path, Figures] = {}
+    is_changed = False
     for glance in glances:
         stamp = _stamp(glance.path)
-        remembered = known.get(str(glance.path))
-        if remembered is not None and remembered[0] == stamp:
-            found[glance.path] = remembered[1]
+        entry = cached.get(str(glance.path))
+        if entry is not None and entry[0] == stamp:
+            figures[glance.path] = entry[1]
         elif stamp is not None and time.monotonic() < deadline:
-            found[glance.path] = _figures(glance.path, overrides)
-            known[str(glance.path)] = (stamp, found[glance.path])
-            learnt = True
-    if learnt:
-        _write_cache(cache, known)
-    return {path: replace(one, cost_usd=booked.get(path.stem, one.cost_usd)) for path, one in found.items()}
+            figures[glance.path] = _count(glance.path, overrides)
+            cached[str(glance.path)] = (stamp, figures[glance.path])
+            is_changed = True
+    if is_changed:
+        _write_cache(cache, cached)
+    return {path: replace(row, cost_usd=booked.get(path.stem, row.cost_usd)) for path, row in figures.items()}
 
 
-def _figures(path: Path, overrides: Mapping[str, ProfileOverride]) -> Figures:
+def _count(path: Path, overrides: Mapping[str, ProfileOverride]) -> Figures:
     entries = read_entries(path)
-    spoken = {
+    replies = {
         entry.message_id or entry.envelope.uuid
         for entry in entries
         if isinstance(entry, AssistantEntry) and not entry.is_error
     }
     typed = sum(1 for entry in entries if isinstance(entry, UserEntry) and envelope_of(entry) is not None)
-    return Figures(len(spoken) + typed, total(transcript_bookings(path, overrides).values()).cost_usd)
+    return Figures(len(replies) + typed, total(read_transcript_bookings(path, overrides).values()).cost_usd)
 
 
 def _stamp(path: Path) -> str | None:
@@ -133,10 +137,10 @@ def _read_cache(cache: Path) -> dict[str, tuple[str, Figures]]:
         return {}
 
 
-def _write_cache(cache: Path, known: Mapping[str, tuple[str, Figures]]) -> None:
-    rows = {path: [stamp, figures.messages, figures.cost_usd] for path, (stamp, figures) in known.items()}
+def _write_cache(cache: Path, cached: Mapping[str, tuple[str, Figures]]) -> None:
+    rows = {path: [stamp, figures.messages, figures.cost_usd] for path, (stamp, figures) in cached.items()}
     try:
         write_atomic(cache, json.dumps({"format": FORMAT, "sessions": rows}), durable=False)
     except Error:
-        # A home that cannot be written costs only the memory of these figures.
+        # In a home that cannot be written the figures are only not cached.
         return

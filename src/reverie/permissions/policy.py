@@ -23,7 +23,7 @@ class Mode(StrEnum):
     PLAN = "plan"
     """Only reading, and writing the plan."""
     AUTO = "auto"
-    """Like `acceptEdits`: no model judges calls here, so what is not plainly harmless asks."""
+    """Like `acceptEdits`: no model judges calls here, so what is not recognised as harmless asks."""
     DONT_ASK = "dontAsk"
     """What would ask is refused."""
     BYPASS = "bypassPermissions"
@@ -35,7 +35,7 @@ class Policy:
     """Everything that `decide` looks at."""
 
     project: Path
-    """Where commands run when they name no directory, and where plain paths of rules count from."""
+    """Where commands run when they name no directory; relative paths of rules start here."""
     home: Path
     """The user's home, for `~`."""
     mode: Mode = Mode.DEFAULT
@@ -43,17 +43,17 @@ class Policy:
     ask: tuple[PermissionRule, ...] = ()
     deny: tuple[PermissionRule, ...] = ()
     roots: tuple[Path, ...] = ()
-    """Folders inside which files are read without a question."""
+    """Folders inside which files are read without asking."""
     plan_file: Path | None = None
     """The one file that plan mode may write."""
     steering: tuple[Path, ...] = ()
-    """Folders that say what this program and its host do: changes there are asked about, but for roots in them."""
+    """Configuration folders of this program and its host: changes there ask, except in roots inside them."""
 
     def rules(self, kind: RuleKind) -> tuple[PermissionRule, ...]:
         return {RuleKind.ALLOW: self.allow, RuleKind.ASK: self.ask, RuleKind.DENY: self.deny}[kind]
 
     def with_rule(self, text: str, kind: RuleKind = RuleKind.ALLOW, *, source: str = "session") -> Policy:
-        """The same with one more rule. Raises `UserMistake` when it cannot be read."""
+        """The same with one more rule. Raises `UserMistake` when it cannot be parsed."""
         rule = parse_rule(text, kind=kind, base=self.project, project=self.project, home=self.home, source=source)
         rules = (*self.rules(kind), rule)
         match kind:
@@ -77,7 +77,7 @@ class Policy:
         return replace(self, plan_file=plan_file)
 
 
-def policy_from(
+def build_policy(
     settings: Settings,
     *,
     project: Path,
@@ -90,36 +90,36 @@ def policy_from(
     """The policy that the settings describe.
 
     `home` is the user's own home; `additional` are roots beside the project and those of the settings, such as the
-    session's scratch folder. `origins` says where each rule stands, for messages and for paths that count from there.
-    Raises `UserMistake` for the first rule that cannot be read.
+    session's scratch folder. `origins` says in which file each rule stands, for messages and for paths relative to it.
+    Raises `UserMistake` for the first rule that cannot be parsed.
     """
-    said = settings.permissions
-    places = origins or {}
+    permissions = settings.permissions
 
     def rules(kind: RuleKind, texts: Iterable[str]) -> tuple[PermissionRule, ...]:
-        found = places.get(f"permissions.{kind.value}", ())
         pairs: list[tuple[str, Origin | None]] = []
-        for origin in found:
+        for origin in (origins or {}).get(f"permissions.{kind.value}", ()):
             assert isinstance(origin.value, tuple)
             pairs += [(str(text), origin) for text in origin.value]
         pairs = pairs or [(text, None) for text in texts]
-        return tuple(_rule(text, kind, origin, project=project, home=home) for text, origin in pairs)
+        return tuple(_parse_rule(text, kind, origin, project=project, home=home) for text, origin in pairs)
 
-    named = (home / text[2:] if text.startswith("~/") else project / text for text in said.additional_directories)
+    named = (
+        home / text[2:] if text.startswith("~/") else project / text for text in permissions.additional_directories
+    )
     return Policy(
         project=project,
         home=home,
-        mode=Mode(said.mode),
-        allow=rules(RuleKind.ALLOW, said.allow),
-        ask=rules(RuleKind.ASK, said.ask),
-        deny=rules(RuleKind.DENY, said.deny),
+        mode=Mode(permissions.mode),
+        allow=rules(RuleKind.ALLOW, permissions.allow),
+        ask=rules(RuleKind.ASK, permissions.ask),
+        deny=rules(RuleKind.DENY, permissions.deny),
         roots=tuple(dict.fromkeys((project, *named, *additional))),
         plan_file=plan_file,
         steering=steering,
     )
 
 
-def _rule(text: str, kind: RuleKind, origin: Origin | None, *, project: Path, home: Path) -> PermissionRule:
+def _parse_rule(text: str, kind: RuleKind, origin: Origin | None, *, project: Path, home: Path) -> PermissionRule:
     base = project
     if origin is not None and origin.source in (SettingsSource.USER, SettingsSource.MANAGED):
         file = Path(re.sub(r":\d+$", "", origin.place))

@@ -20,6 +20,7 @@ _PROTECTED = re.compile(
     r"|\.ssh(?:/.*)?|\.husky(?:/.*)?|\.vscode/(?:settings|tasks|launch)\.json"
     r")$"
 )
+"""Files that make programs do something later."""
 _SECRET = re.compile(
     r"(?:^|/)(?:"
     r"\.(?:ssh|gnupg|aws|azure|kube|docker|password-store|mozilla|thunderbird|electrum|bitcoin|subversion)(?:/.*)?"
@@ -37,7 +38,7 @@ _SECRET = re.compile(
 
 
 def real(path: Path) -> Path | None:
-    """The path with all links followed, also of a file that does not exist yet; None when there can be no such path."""
+    """The path with all links followed, also of a file that does not exist yet; None for an impossible path."""
     if not is_encodable(str(path)):
         return None
     try:
@@ -70,10 +71,10 @@ def spellings(path: Path) -> tuple[Path, ...]:
 
 
 def is_protected(path: Path) -> bool:
-    """Whether writing here could make other programs, or this one, do something unasked later."""
+    """Whether programs, this one included, act on what is written here without asking."""
     return any(_PROTECTED.search(fold_name(spelling.as_posix())) for spelling in spellings(path))
 
 
 def is_secret_place(path: Path) -> bool:
-    """Whether keys or passwords are usually kept here, so that nobody but the user decides to have it read."""
+    """Whether keys or passwords are usually kept here: only the user may allow reading it."""
     return any(_SECRET.search(fold_name(spelling.as_posix())) for spelling in spellings(path))

@@ -35,7 +35,7 @@ from reverie.models.ledger import Booked, Booking, Governor, append_booking, rea
 from reverie.models.ports import Model
 from reverie.models.profiles import cost, profile
 from reverie.models.tokens.window import budget_by, narrower_budget
-from reverie.permissions.policy import Policy, policy_from
+from reverie.permissions.policy import Policy, build_policy
 from reverie.permissions.rule import RuleKind
 from reverie.permissions.rules_file import RuleScope
 from reverie.permissions.shell.read_only import is_read_only
@@ -470,7 +470,7 @@ def _additional_directories(options: SessionOptions) -> tuple[Path, ...]:
 
 def _build_policy(options: SessionOptions, plan_file: Path, *, own_folders: tuple[Path, ...]) -> Policy:
     """What may be done unasked: settings first, then what the command line says."""
-    policy = policy_from(
+    policy = build_policy(
         options.settings,
         project=options.project,
         home=options.user_home,

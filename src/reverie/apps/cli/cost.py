@@ -71,7 +71,7 @@ def command(
 def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Iterable[Booking]:
     """The calls of all sessions that the ledger does not know, once each: forks of some agents repeat replies."""
     from reverie.apps.cli.find_session import all_session_folders
-    from reverie.apps.session_figures import transcript_bookings
+    from reverie.apps.session_figures import read_transcript_bookings
     from reverie.messages.listing import list_glances
     from reverie.models import from_settings
 
@@ -80,7 +80,7 @@ def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Itera
     found: dict[str, Booking] = {}
     for glance in sorted(list_glances(all_session_folders(configuration)), key=lambda one: one.created):
         if glance.path.stem not in known:
-            found = transcript_bookings(glance.path, overrides) | found
+            found = read_transcript_bookings(glance.path, overrides) | found
     return found.values()
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from reverie.apps.amounts import short_count
 from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
-from reverie.apps.compact_argument import read_compact_argument
+from reverie.apps.compact_argument import parse_compact_argument
 from reverie.apps.plain import escape_json, strip_control_characters
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Block
@@ -359,7 +359,7 @@ async def run_command(session: Session, name: str, argument: str) -> str:
         session.uncompact()
         return "last compaction undone"
     before = session.status.used_tokens
-    wanted = read_compact_argument(argument)
+    wanted = parse_compact_argument(argument)
     if wanted.side and not wanted.message:
         named = ", ".join(f"{uuid} “{' '.join(text.split())[:60]}”" for uuid, text in session.prompts[-_PROMPTS_NAMED:])
         raise UserMistake(f"/compact {wanted.side} requires a message id; your most recent messages: {named or 'none'}")

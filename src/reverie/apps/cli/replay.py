@@ -1,4 +1,4 @@
-"""`reverie replay`: recorded sessions, run again through a strategy of the window."""
+"""`reverie replay`: run recorded sessions again with one or more context strategies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def command(
     """Replay recorded sessions request by request and report size, cache, cost, reductions and retained facts.
 
     FILE is a transcript (.jsonl) of Reverie or another agent, or a mini-swe-agent trajectory (.json); SESSION is a
-    session id or a prefix of one.
+    session id or a prefix of figures.
     Strategies: default, none, truncate, clear-tools, summarise.
 
     \b
@@ -70,21 +70,22 @@ def command(
         _check_picture(picture)
     if dump is not None and dump.exists() and not dump.is_dir():
         raise UserMistake(f"--dump {dump} is a file; name a directory")
-    recordings = [(path, *_read(path)) for path in (_find(configuration, common.directory(), one) for one in named)]
-    done: list[SessionFigures] = []
+    paths = [_find_recording(configuration, common.directory(), text) for text in named]
+    recordings = [(path, *_read_recording(path)) for path in paths]
+    replayed: list[SessionFigures] = []
     for path, entries, recorded in recordings:
-        for one in chosen:
-            setup = _setup(configuration, one, model or common.model or recorded, window, seed)
-            done.append(_replay(path, entries, setup, dump, len(chosen) > 1))
+        for strategy in chosen:
+            setup = _build_setup(configuration, strategy, model or common.model or recorded, window, seed)
+            replayed.append(_replay(path, entries, setup, dump, len(chosen) > 1))
     if picture is not None:
-        write_atomic(picture, _drawn(svg(done), picture))
+        write_atomic(picture, _encode_picture(svg(replayed), picture))
     if as_json:
-        print_json({"sessions": [one.as_document() for one in done]})
+        print_json({"sessions": [figures.as_document() for figures in replayed]})
     else:
-        _draw(done)
+        _print_figures(replayed)
 
 
-def _find(configuration: Configuration, directory: Path, named: str) -> Path:
+def _find_recording(configuration: Configuration, directory: Path, named: str) -> Path:
     from reverie.apps.cli.find_session import find_session
 
     path = Path(named)
@@ -92,7 +93,7 @@ def _find(configuration: Configuration, directory: Path, named: str) -> Path:
 
 
 def _check_picture(path: Path) -> None:
-    """Before an hour of work, see that its picture can be drawn and written."""
+    """Check that the chart can be written, before a replay that may take long."""
     from reverie.errors import UserMistake
 
     if path.suffix not in (".svg", ".png"):
@@ -109,7 +110,7 @@ def _check_picture(path: Path) -> None:
             ) from None
 
 
-def _read(path: Path) -> tuple[list[Entry], str]:
+def _read_recording(path: Path) -> tuple[list[Entry], str]:
     from reverie.messages.trajectory import read_recording
     from reverie.messages.view import project
     from reverie.models.tokens.count import model_of
@@ -120,7 +121,9 @@ def _read(path: Path) -> tuple[list[Entry], str]:
     return entries, recorded if facts_of(recorded) is not None else DEFAULT_MODEL
 
 
-def _setup(configuration: Configuration, strategy: Strategy, model: str, window: int | None, seed: int) -> ReplaySetup:
+def _build_setup(
+    configuration: Configuration, strategy: Strategy, model: str, window: int | None, seed: int
+) -> ReplaySetup:
     from reverie.apps.replay.run import ReplaySetup
     from reverie.models import from_settings
     from reverie.models.profiles import profile
@@ -146,12 +149,12 @@ def _replay(path: Path, entries: list[Entry], setup: ReplaySetup, dump: Path | N
     if dump is not None:
         folder = dump / path.stem / setup.strategy.name if several else dump / path.stem
     with tempfile.TemporaryDirectory(prefix="reverie-replay-") as spills:
-        ready = replace(setup, dump=folder, spills=Path(spills))
-        return replay(str(path), entries, ready, _progress(path.name, setup.strategy.name))
+        complete = replace(setup, dump=folder, spills=Path(spills))
+        return replay(str(path), entries, complete, _progress(path.name, setup.strategy.name))
 
 
 def _progress(name: str, strategy: str) -> Callable[[int, int], None]:
-    """A line on a terminal that counts requests; nothing where nobody watches."""
+    """Shows a line that counts requests; nothing where standard error is not a terminal."""
     if not sys.stderr.isatty():
         return lambda _, __: None
 
@@ -163,7 +166,7 @@ def _progress(name: str, strategy: str) -> Callable[[int, int], None]:
     return show
 
 
-def _drawn(svg: str, path: Path) -> bytes:
+def _encode_picture(svg: str, path: Path) -> bytes:
     if path.suffix == ".svg":
         return svg.encode()
     import resvg_py
@@ -171,30 +174,33 @@ def _drawn(svg: str, path: Path) -> bytes:
     return bytes(resvg_py.svg_to_bytes(svg_string=svg))
 
 
-def _draw(done: list[SessionFigures]) -> None:
+def _print_figures(replayed: list[SessionFigures]) -> None:
     from reverie.apps.cli.output import console, dollars, print_table, short_count
     from reverie.apps.replay.picture import rows_of_text
 
     screen = console()
-    for one in done:
-        screen.print(f"[bold]{Path(one.file).name}[/]  {one.strategy}  {one.model}  window {short_count(one.window)}")
-        for line in rows_of_text(one, columns=min(100, screen.width - 2)):
+    for figures in replayed:
+        window = short_count(figures.window)
+        screen.print(f"[bold]{Path(figures.file).name}[/]  {figures.strategy}  {figures.model}  window {window}")
+        for line in rows_of_text(figures, columns=min(100, screen.width - 2)):
             screen.print(line, style="cyan", markup=False)
-        if one.stopped:
-            screen.print(f"stopped after {len(one.requests)} of {one.steps} requests: {one.stopped}", markup=False)
+        if figures.stopped:
+            screen.print(
+                f"stopped after {len(figures.requests)} of {figures.steps} requests: {figures.stopped}", markup=False
+            )
         screen.print()
     rows = []
-    for one in done:
-        reduced = ", ".join(f"{count} × {kind}" for kind, count in one.reductions.items()) or "–"
+    for figures in replayed:
+        reduced = ", ".join(f"{count} × {kind}" for kind, count in figures.reductions.items()) or "–"
         rows.append(
             (
-                Path(one.file).name,
-                one.strategy,
-                f"{len(one.requests)}/{one.steps}",
-                short_count(one.peak_tokens),
-                f"{one.read_share:.0%}",
-                dollars(one.cost_usd),
-                str(one.receipt_failures) if one.receipts else "–",
+                Path(figures.file).name,
+                figures.strategy,
+                f"{len(figures.requests)}/{figures.steps}",
+                short_count(figures.peak_tokens),
+                f"{figures.read_share:.0%}",
+                dollars(figures.cost_usd),
+                str(figures.receipt_failures) if figures.receipts else "–",
                 reduced,
             )
         )

@@ -75,7 +75,7 @@ def command(
     if as_json:
         print_json([_document(glance, figures.get(glance.path)) for glance in glances])
     else:
-        _draw(glances, figures, searched)
+        _print_sessions(glances, figures, searched)
 
 
 def _document(glance: Glance, figures: Figures | None) -> dict[str, object]:
@@ -96,7 +96,7 @@ def _document(glance: Glance, figures: Figures | None) -> dict[str, object]:
     }
 
 
-def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Path]) -> None:
+def _print_sessions(glances: list[Glance], figures: dict[Path, Figures], searched: list[Path]) -> None:
     from reverie.apps.cli.output import dollars, format_count, print_table, short_count, short_size
     from reverie.models.names import canonical_name
 
@@ -109,10 +109,10 @@ def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Pa
         return
     rows = []
     for glance in glances:
-        known = figures.get(glance.path)
-        messages = (
-            str(known.messages) if known else f"~{glance.messages}" if glance.is_estimate else str(glance.messages)
-        )
+        exact = figures.get(glance.path)
+        messages = str(exact.messages if exact else glance.messages)
+        if exact is None and glance.is_estimate:
+            messages = f"~{messages}"
         rows.append(
             (
                 glance.id[:8],
@@ -122,7 +122,7 @@ def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Pa
                 short_count(glance.tokens),
                 short_size(glance.size_bytes),
                 canonical_name(glance.model).removeprefix("claude-") if glance.model else "–",
-                dollars(known.cost_usd) if known else "…",
+                dollars(exact.cost_usd) if exact else "…",
             )
         )
     columns = [

@@ -1,4 +1,4 @@
-"""`reverie uncompact`: take the last compaction of a session back."""
+"""`reverie uncompact`: undo a compaction of a session."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def command(
     clock = load.SystemClock()
     entries = read_entries(path)
     undone = uncompact(entries, boundary)
-    if not fork and not is_inside(configuration.home, path):
+    is_foreign = not is_inside(configuration.home, path)
+    if is_foreign and not fork:
         raise UserMistake(f"{path} belongs to another agent; use --fork to work on a copy")
     if fork:
-        # A copy begins with what was seen before the compaction, and leaves the original alone.
+        # The copy ends before the compaction; the original stays as it is.
         target = wiring.transcript_path(configuration, common.directory(project), load.new_id())
-        is_host = not is_inside(configuration.home, path)
-        write_fork(path, to=target, now=clock.now(), new_id=load.new_id, up_to=undone.leaf, from_host=is_host)
+        write_fork(path, to=target, now=clock.now(), new_id=load.new_id, up_to=undone.leaf, from_host=is_foreign)
         path = target
     with Transcript.open(path, now=clock.now(), label="reverie uncompact") as transcript:
         branch = Conversation(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import resources
 
 from reverie.apps.amounts import short_count
-from reverie.apps.compact_argument import FROM, UP_TO, read_compact_argument
+from reverie.apps.compact_argument import FROM, UP_TO, parse_compact_argument
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import PickerRow
 from reverie.apps.tui.pieces import AnswerPiece, Call, ListingPiece, Note, Piece, UserPiece
@@ -27,7 +27,7 @@ async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
 
 async def compact(host: Host, argument: str) -> None:
     """Compact now; what came of it is told as after one that came by itself."""
-    wanted = read_compact_argument(argument)
+    wanted = parse_compact_argument(argument)
     if wanted.side and not wanted.message:
         rows = [PickerRow(uuid, " ".join(text.split())) for uuid, text in reversed(host.conversation.prompts)]
         if not rows:

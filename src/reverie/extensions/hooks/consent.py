@@ -18,7 +18,7 @@ _SCRIPT_SUFFIXES = frozenset(
     {".sh", ".bash", ".zsh", ".fish", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1"}
 )
 _ENTRIES = ("__main__.py", "index.js", "main.go")
-"""What is run of a folder."""
+"""What runs when a command names a folder."""
 _RECIPES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
     **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun", "bunx"), ("package.json",)),
@@ -36,7 +36,7 @@ _RECIPES: Mapping[str, tuple[str, ...]] = {
     "deno": ("deno.json", "deno.jsonc"),
     "direnv": (".envrc",),
 }
-"""Programs that run what a file of the project says."""
+"""Programs that run commands from a file of the project, and the names of that file."""
 _NOT_SEARCHED = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", "target", "dist"})
 _MAX_SEARCHED = 20_000
 _PROJECT = re.compile(r"\$(?:CLAUDE_PROJECT_DIR\b|\{CLAUDE_PROJECT_DIR\})")
@@ -46,7 +46,7 @@ def part_of(declared: Declared, project: Path) -> TrustPart:
     """The declaration as one thing to agree to; a script of the project counts with its content."""
     declaration = declared.declaration
     scripts = [f"{name} {digest}" for name, digest in _read_scripts((hook.handler for hook in declared.hooks), project)]
-    return TrustPart(TrustKind.HOOKS, declaration.place, "\n".join([_normal(declaration.text), *scripts]))
+    return TrustPart(TrustKind.HOOKS, declaration.place, "\n".join([_normalise(declaration.text), *scripts]))
 
 
 def read_parts(declaration: Declaration, project: Path) -> tuple[TrustPart, ...]:
@@ -55,8 +55,8 @@ def read_parts(declaration: Declaration, project: Path) -> tuple[TrustPart, ...]
     return (part_of(declared, project),) if declared is not None and declared.hooks else ()
 
 
-def _normal(text: str) -> str:
-    """The block without the accidents of its layout."""
+def _normalise(text: str) -> str:
+    """The JSON with sorted keys and fixed indentation, so that only its content counts."""
     try:
         return json.dumps(json.loads(text), sort_keys=True, ensure_ascii=False, indent=1)
     except (ValueError, RecursionError):
@@ -64,27 +64,27 @@ def _normal(text: str) -> str:
 
 
 def _read_scripts(handlers: Iterable[Handler], project: Path) -> Iterator[tuple[str, str]]:
-    found: dict[Path, None] = {}
+    paths: dict[Path, None] = {}
     for handler in handlers:
         if handler.kind is HookKind.COMMAND:
             for text in (handler.command, " ".join(handler.args or ())):
-                found.update(dict.fromkeys(_files_of(text, project)))
-    for path in found:
+                paths.update(dict.fromkeys(_find_files(text, project)))
+    for path in paths:
         content = read_small(path) if is_inside(project, path) else None
         if content is not None:
             yield os.path.relpath(path, project), f"sha256:{sha256(content).hexdigest()}"
 
 
-def _files_of(text: str, project: Path) -> Iterator[Path]:
+def _find_files(text: str, project: Path) -> Iterator[Path]:
     """The files of a project that a command may run, as far as its text tells; what those run in turn is not known."""
     bare = _PROJECT.sub(lambda _: str(project), text.replace('"', "").replace("'", ""))
     words = [word for word in re.split(r"[\s;|&<>()=`]+", bare) if word]
-    for place, word in enumerate(words):
+    for number, word in enumerate(words):
         yield from (project / name for name in _RECIPES.get(Path(word).name, ()))
-        if word == "-m" and place + 1 < len(words):
-            yield from _module(words[place + 1], project)
+        if word == "-m" and number + 1 < len(words):
+            yield from _find_module_files(words[number + 1], project)
         elif "$" in word:
-            # Where a variable leads is not known: any file of that name may be meant.
+            # The value of the variable is unknown: any file of that name may be meant.
             yield from _find_files_named(Path(word).name, project)
         else:
             path = project / word
@@ -93,7 +93,7 @@ def _files_of(text: str, project: Path) -> Iterator[Path]:
             yield from (path / name for name in _ENTRIES)
 
 
-def _module(name: str, project: Path) -> Iterator[Path]:
+def _find_module_files(name: str, project: Path) -> Iterator[Path]:
     for root in (project, project / "src"):
         path = root.joinpath(*name.split("."))
         yield from (path.with_name(f"{path.name}.py"), path / "__main__.py", path / "__init__.py")
@@ -101,11 +101,11 @@ def _module(name: str, project: Path) -> Iterator[Path]:
 
 
 def _find_files_named(name: str, project: Path) -> Iterator[Path]:
-    looked = 0
-    for folder, below, files in os.walk(project):
-        below[:] = sorted(each for each in below if each not in _NOT_SEARCHED)
-        looked += len(below) + len(files)
+    searched = 0
+    for folder, subfolders, files in os.walk(project):
+        subfolders[:] = sorted(subfolder for subfolder in subfolders if subfolder not in _NOT_SEARCHED)
+        searched += len(subfolders) + len(files)
         if name in files:
             yield Path(folder, name)
-        if looked > _MAX_SEARCHED:
+        if searched > _MAX_SEARCHED:
             return

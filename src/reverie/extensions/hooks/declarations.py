@@ -19,7 +19,7 @@ from reverie.settings import Declaration
 from reverie.values import value
 
 SOURCES = ("user", "project", "local", "environment", "flag", "managed", "plugin", "skill", "agent", "session")
-"""Who may declare hooks, in the order in which their results are put together."""
+"""Who may declare hooks, in the order in which their results are merged."""
 
 
 class HookKind(StrEnum):
@@ -32,7 +32,7 @@ class HookKind(StrEnum):
     AGENT = "agent"
 
 
-_NEEDED: Mapping[HookKind, str] = {
+_REQUIRED_FIELDS: Mapping[HookKind, str] = {
     HookKind.COMMAND: "command",
     HookKind.HTTP: "url",
     HookKind.MCP_TOOL: "tool",
@@ -43,18 +43,18 @@ _NEEDED: Mapping[HookKind, str] = {
 
 @value
 class Handler:
-    """What is done; two equal ones are done once."""
+    """What a hook runs; equal handlers run once per event."""
 
     kind: HookKind
     command: str = ""
     args: tuple[str, ...] | None = None
-    """Given: the command is a program, run without a shell."""
+    """Arguments of a command that runs without a shell; None runs it in a shell."""
     shell: str = ""
     """`bash` or `powershell`; the system's own when empty."""
     url: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     variables: tuple[str, ...] = ()
-    """Those that the headers may name."""
+    """Environment variables that the headers may name."""
     prompt: str = ""
     model: str = ""
     server: str = ""
@@ -64,7 +64,7 @@ class Handler:
     condition: str = ""
     """A permission rule; the hook runs for tool calls that it covers."""
     root: Path | None = None
-    """The folder of the plugin or skill that brought it."""
+    """The folder of the plugin or skill that declares it."""
     data: Path | None = None
     """Where that plugin keeps its own files."""
     in_background: bool = False
@@ -83,7 +83,7 @@ class Handler:
 
 @value
 class Hook:
-    """A handler at its place."""
+    """A handler with its event, its matcher and where it was declared."""
 
     event: str
     handler: Handler
@@ -113,30 +113,32 @@ def parse_declaration(
     `root` and `data` are the folders of the plugin. An agent's `Stop` is the end of that agent.
     """
     problems: list[str] = []
-    hooks = tuple(_hooks(declaration, _Brought(root, data, of_agent), problems))
+    hooks = tuple(_parse_hooks(declaration, _Owner(root, data, of_agent), problems))
     return Declared(declaration, hooks, tuple(f"{declaration.place}: {problem}" for problem in problems))
 
 
 def parse_hooks(declarations: Iterable[Declaration], plugins: Iterable[Plugin] = ()) -> tuple[Declared, ...]:
     """The hooks of all settings files and of all plugins."""
     own = (parse_declaration(declaration) for declaration in declarations)
-    brought = (
+    of_plugins = (
         parse_declaration(declaration, root=plugin.root, data=plugin.data)
         for plugin in plugins
         for declaration in plugin.hooks
     )
-    return (*own, *brought)
+    return (*own, *of_plugins)
 
 
 @value
-class _Brought:
+class _Owner:
+    """The plugin or agent that declares hooks."""
+
     root: Path | None
     data: Path | None
     of_agent: bool
 
 
-def _hooks(declaration: Declaration, brought: _Brought, problems: list[str]) -> Iterator[Hook]:
-    for event, groups in _events(declaration.text, problems).items():
+def _parse_hooks(declaration: Declaration, owner: _Owner, problems: list[str]) -> Iterator[Hook]:
+    for event, groups in _parse_events(declaration.text, problems).items():
         if event not in EVENTS:
             problems.append(f"hooks: unknown event {event!r} is ignored")
             continue
@@ -150,17 +152,17 @@ def _hooks(declaration: Declaration, brought: _Brought, problems: list[str]) -> 
             if not isinstance(entries, list) or not isinstance(matcher, str):
                 problems.append(f'{where}: expected `{{"matcher": "…", "hooks": [...]}}`')
                 continue
-            if (mistake := _mistake_in(matcher)) is not None:
-                problems.append(f"{where}: the matcher {matcher!r} is not a valid regular expression: {mistake}")
+            if (error := _find_regex_error(matcher)) is not None:
+                problems.append(f"{where}: the matcher {matcher!r} is not a valid regular expression: {error}")
                 continue
             for entry in entries:
                 try:
-                    yield _hook(event, matcher, entry, declaration, brought)
-                except _Mistake as mistaken:
-                    problems.append(f"{where}: {mistaken}")
+                    yield _parse_hook(event, matcher, entry, declaration, owner)
+                except _Mistake as mistake:
+                    problems.append(f"{where}: {mistake}")
 
 
-def _events(text: str, problems: list[str]) -> JsonObject:
+def _parse_events(text: str, problems: list[str]) -> JsonObject:
     try:
         block: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -174,7 +176,7 @@ def _events(text: str, problems: list[str]) -> JsonObject:
     return block
 
 
-def _mistake_in(matcher: str) -> str | None:
+def _find_regex_error(matcher: str) -> str | None:
     try:
         re.compile(matcher if matcher != "*" else "")
     except (re.error, RecursionError, OverflowError) as error:
@@ -186,15 +188,15 @@ class _Mistake(ValueError):
     """What is wrong with an entry."""
 
 
-def _hook(event: str, matcher: str, entry: Json, declaration: Declaration, brought: _Brought) -> Hook:
+def _parse_hook(event: str, matcher: str, entry: Json, declaration: Declaration, owner: _Owner) -> Hook:
     if not isinstance(entry, dict):
         raise _Mistake('a hook must be a table, `{"type": "command", "command": "…"}`')
     timeout = entry.get("timeout")
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0):
         raise _Mistake("`timeout` must be a positive number of seconds")
     return Hook(
-        "SubagentStop" if brought.of_agent and event == "Stop" else event,
-        _handler(entry, brought),
+        "SubagentStop" if owner.of_agent and event == "Stop" else event,
+        _parse_handler(entry, owner),
         declaration.source,
         declaration.place,
         matcher,
@@ -204,15 +206,15 @@ def _hook(event: str, matcher: str, entry: Json, declaration: Declaration, broug
     )
 
 
-def _handler(entry: JsonObject, brought: _Brought) -> Handler:
-    said = entry.get("type", "command" if "command" in entry else None)
-    if said not in tuple(HookKind):
-        raise _Mistake(f"`type` is {said!r}; expected one of {', '.join(HookKind)}")
-    kind = HookKind(str(said))
-    if not _text(entry, _NEEDED[kind]).strip():
-        raise _Mistake(f"a hook of type {kind} requires `{_NEEDED[kind]}`")
-    given = entry.get("input") or {}
-    if not isinstance(given, dict):
+def _parse_handler(entry: JsonObject, owner: _Owner) -> Handler:
+    named = entry.get("type", "command" if "command" in entry else None)
+    if named not in tuple(HookKind):
+        raise _Mistake(f"`type` is {named!r}; expected one of {', '.join(HookKind)}")
+    kind = HookKind(str(named))
+    if not _text(entry, _REQUIRED_FIELDS[kind]).strip():
+        raise _Mistake(f"a hook of type {kind} requires `{_REQUIRED_FIELDS[kind]}`")
+    tool_input = entry.get("input") or {}
+    if not isinstance(tool_input, dict):
         raise _Mistake("`input` must be a table")
     rewakes = entry.get("asyncRewake") is True
     return Handler(
@@ -227,10 +229,10 @@ def _handler(entry: JsonObject, brought: _Brought) -> Handler:
         model=_text(entry, "model"),
         server=_text(entry, "server"),
         tool=_text(entry, "tool"),
-        given=json.dumps(given, sort_keys=True),
+        given=json.dumps(tool_input, sort_keys=True),
         condition=_text(entry, "if"),
-        root=brought.root,
-        data=brought.data,
+        root=owner.root,
+        data=owner.data,
         in_background=rewakes or entry.get("async") is True,
         rewakes=rewakes,
     )

@@ -1,7 +1,7 @@
 """Which hooks match an event: by the matcher of their group and by their own condition.
 
-Judging a condition exactly is the matter of the permission rules; `covers` stands in where nobody passes them in. In
-doubt a hook runs, since many of them are guards.
+The session judges a condition with the permission rules; `covers` is a simpler check for callers without them. In doubt
+a hook runs, since many hooks are guards.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from pathlib import PurePath
 from reverie.messages.blocks import JsonObject
 
 _NAMES = re.compile(r"[A-Za-z0-9_\- ,|]*")
-_NAMES_ONLY_BAR = re.compile(r"[A-Za-z0-9_|]*")
-_ONLY_BAR = frozenset({"FileChanged", "StopFailure"})
+_BAR_SEPARATED_NAMES = re.compile(r"[A-Za-z0-9_|]*")
+_BAR_ONLY_EVENTS = frozenset({"FileChanged", "StopFailure"})
+"""Events whose matchers separate names by `|` only; elsewhere a comma separates too."""
 _RULE = re.compile(r"([^()]+)(?:\((.*)\))?", re.DOTALL)
-_BETWEEN_COMMANDS = re.compile(r"&&|\|\||[;|&\n]")
+_COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|&\n]")
 _ARGUMENTS = ("command", "file_path", "path", "notebook_path", "url", "pattern", "query", "subagent_type", "skill")
+"""Fields of tool input that a rule is compared with; the first that is present counts."""
 
 
 def matches(event: str, matcher: str, subject: str) -> bool:
@@ -26,14 +28,14 @@ def matches(event: str, matcher: str, subject: str) -> bool:
         return True
     if event == "FileChanged":
         subject = PurePath(subject).name
-    names = _NAMES_ONLY_BAR if event in _ONLY_BAR else _NAMES
+    names = _BAR_SEPARATED_NAMES if event in _BAR_ONLY_EVENTS else _NAMES
     if names.fullmatch(matcher):
-        return subject in {name.strip() for name in re.split(r"\|" if event in _ONLY_BAR else r"[|,]", matcher)}
+        return subject in {name.strip() for name in re.split(r"\|" if event in _BAR_ONLY_EVENTS else r"[|,]", matcher)}
     return re.search(matcher, subject) is not None
 
 
 def covers(rule: str, tool: str, given: JsonObject) -> bool:
-    """Whether a rule such as `Bash(git *)` covers a call; a rule that is no rule covers everything."""
+    """Whether a rule such as `Bash(git *)` covers a call; a rule that cannot be parsed covers everything."""
     parsed = _RULE.fullmatch(rule.strip())
     if parsed is None:
         return True
@@ -45,17 +47,17 @@ def covers(rule: str, tool: str, given: JsonObject) -> bool:
     argument = next((str(given[name]) for name in _ARGUMENTS if isinstance(given.get(name), str)), None)
     if argument is None:
         return True
-    return any(_fits(pattern, piece) for piece in _pieces(tool, argument))
+    return any(_matches_pattern(pattern, piece) for piece in _pieces(tool, argument))
 
 
 def _pieces(tool: str, argument: str) -> tuple[str, ...]:
     """A shell line and each command in it; a path and its name."""
     if tool == "Bash":
-        return (argument, *(piece.strip() for piece in _BETWEEN_COMMANDS.split(argument)))
+        return (argument, *(piece.strip() for piece in _COMMAND_SEPARATOR.split(argument)))
     return argument, PurePath(argument).name
 
 
-def _fits(pattern: str, text: str) -> bool:
+def _matches_pattern(pattern: str, text: str) -> bool:
     if pattern.endswith(":*"):
         prefix = pattern.removesuffix(":*")
         return text == prefix or text.startswith(f"{prefix} ")

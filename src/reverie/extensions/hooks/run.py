@@ -48,26 +48,26 @@ async def _no_tool(_: str, __: str, ___: JsonObject) -> str:
     raise Unavailable("no MCP server is connected here")
 
 
-def _unheard(_: str) -> None:
+def _ignore_status(_: str) -> None:
     return
 
 
 @value
 class Effects:
-    """Everything a hook may do to the world; the defaults are the real ones, or none where others must provide it."""
+    """The side effects of hooks; the defaults run them, or raise `Unavailable` where the session must provide one."""
 
     run: Run = run_program
     post: Post = post
     ask: AskModel = without_model
-    """Drives a flow with the model of this name; an empty name leaves the choice."""
+    """Drives a flow with the model of this name; an empty name means the default model."""
     agent: RunAgent = _no_agent
     """Runs an agent with a prompt and a model's name, and returns its last words."""
     call: CallTool = _no_tool
     """Calls a tool of an MCP server and returns its text."""
     covers: Covers = matching.covers
     """Whether a permission rule covers a tool call."""
-    status: Callable[[str], None] = _unheard
-    """Hears what the user may read while a hook runs."""
+    status: Callable[[str], None] = _ignore_status
+    """Shows the status message of a hook that runs."""
 
 
 @value
@@ -106,7 +106,7 @@ def label(hook: Hook) -> str:
 
 
 async def run_hook(
-    hook: Hook, occasion: Occasion, around: HookContext, limits: Limits, effects: Effects, timeout_seconds: float
+    hook: Hook, occasion: Occasion, context: HookContext, limits: Limits, effects: Effects, timeout_seconds: float
 ) -> HookVerdict:
     """Run one hook. Raises `TimeoutError`, `OSError` and our own errors."""
     handler = hook.handler
@@ -114,12 +114,12 @@ async def run_hook(
         effects.status(hook.status)
     match handler.kind:
         case HookKind.COMMAND:
-            for folder in _own_folders(handler, occasion, around):
+            for folder in _own_folders(handler, occasion, context):
                 write_folder(folder)
-            ended = await effects.run(_program(handler, occasion, around))
+            ended = await effects.run(_build_program(handler, occasion, context))
             return outcome(occasion.event, label(hook), code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
         case HookKind.HTTP:
-            response = await effects.post(_build_request(handler, occasion, around, limits, timeout_seconds))
+            response = await effects.post(_build_request(handler, occasion, context, limits, timeout_seconds))
             return _read_response(occasion.event, label(hook), response)
         case HookKind.PROMPT:
             flow = judgement(
@@ -136,40 +136,40 @@ async def run_hook(
             return outcome(occasion.event, label(hook), code=0, stdout=text)
 
 
-def _own_folders(handler: Handler, occasion: Occasion, around: HookContext) -> Iterator[Path]:
-    """The folders in which a program may expect to write."""
+def _own_folders(handler: Handler, occasion: Occasion, context: HookContext) -> Iterator[Path]:
+    """The folders that must exist before the program runs."""
     if handler.data is not None:
         yield handler.data
-    if occasion.event.has_env_file and around.env_file is not None:
-        yield around.env_file.parent
+    if occasion.event.has_env_file and context.env_file is not None:
+        yield context.env_file.parent
 
 
-def _program(handler: Handler, occasion: Occasion, around: HookContext) -> Program:
-    own = _own_variables(handler, around)
-    variables = {**_inherit_environment(around.environment), **own}
+def _build_program(handler: Handler, occasion: Occasion, context: HookContext) -> Program:
+    own = _own_variables(handler, context)
+    variables = {**_inherit_environment(context.environment), **own}
     if occasion.event.is_about_tool:
         given = json.dumps(occasion.tool_input, default=str)
         variables["TOOL_NAME"] = occasion.tool
         if len(given) <= _TOOL_INPUT_BYTES:
             variables["TOOL_INPUT"] = given
-    if occasion.event.has_env_file and around.env_file is not None:
-        variables["CLAUDE_ENV_FILE"] = str(around.env_file)
-    directory = Path(str(occasion.payload.get("cwd") or around.project))
+    if occasion.event.has_env_file and context.env_file is not None:
+        variables["CLAUDE_ENV_FILE"] = str(context.env_file)
+    directory = Path(str(occasion.payload.get("cwd") or context.project))
     return Program(
-        _words(handler, own),
-        directory if directory.is_dir() else around.project,
+        _build_command(handler, own),
+        directory if directory.is_dir() else context.project,
         variables,
         occasion.text.encode("utf-8"),
     )
 
 
 def _inherit_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a program inherits; telemetry of ours is not its business."""
+    """The environment that a program inherits, without OpenTelemetry variables."""
     return {name: value for name, value in environment.items() if not name.startswith("OTEL_")}
 
 
-def _own_variables(handler: Handler, around: HookContext) -> dict[str, str]:
-    variables = {"CLAUDE_PROJECT_DIR": str(around.project)}
+def _own_variables(handler: Handler, context: HookContext) -> dict[str, str]:
+    variables = {"CLAUDE_PROJECT_DIR": str(context.project)}
     if handler.root is not None:
         variables["CLAUDE_PLUGIN_ROOT"] = str(handler.root)
     if handler.data is not None:
@@ -177,13 +177,13 @@ def _own_variables(handler: Handler, around: HookContext) -> dict[str, str]:
     return variables
 
 
-def _words(handler: Handler, variables: Mapping[str, str]) -> tuple[str, ...]:
+def _build_command(handler: Handler, variables: Mapping[str, str]) -> tuple[str, ...]:
     if handler.args is not None:
         return tuple(
             _PLACEHOLDER.sub(lambda found: variables.get(found[1], found[0]), word)
             for word in (handler.command, *handler.args)
         )
-    # A shell finds the same names in its environment, where no path can be taken for a command.
+    # A shell reads the same names from its environment: substituted here, a path could be parsed as a command.
     match handler.shell:
         case "powershell" | "pwsh":
             return "pwsh", "-NoProfile", "-Command", handler.command
@@ -194,19 +194,19 @@ def _words(handler: Handler, variables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _build_request(
-    handler: Handler, occasion: Occasion, around: HookContext, limits: Limits, timeout_seconds: float
+    handler: Handler, occasion: Occasion, context: HookContext, limits: Limits, timeout_seconds: float
 ) -> HookRequest:
     if not is_allowed(handler.url, limits.allowed_http_urls):
         raise Unavailable("its URL is not in `hook.allowed_http_urls`")
     variables = set(handler.variables)
     if limits.http_env_vars:
         variables &= set(limits.http_env_vars)
-    headers = fill_headers(handler.headers, variables, around.environment)
+    headers = fill_headers(handler.headers, variables, context.environment)
     return HookRequest(handler.url, headers, occasion.text.encode("utf-8"), timeout_seconds)
 
 
 def _read_response(event: Event, name: str, response: HookResponse) -> HookVerdict:
-    """Only an answer of success that is JSON decides anything."""
+    """The verdict of a JSON response with status 2xx; an empty one decides nothing."""
     if not 200 <= response.status < 300:
         raise Unavailable(f"its URL returned status {response.status}")
     if not response.text.strip():
@@ -229,9 +229,9 @@ def _fill_fields(value: Json, payload: JsonObject) -> Json:
 
 
 def _look_up_field(path: str, payload: JsonObject, otherwise: str) -> str:
-    here: object = payload
+    item: object = payload
     for name in path.split("."):
-        here = here.get(name) if isinstance(here, Mapping) else None
-    if here is None:
+        item = item.get(name) if isinstance(item, Mapping) else None
+    if item is None:
         return otherwise
-    return here if isinstance(here, str) else json.dumps(here, default=str)
+    return item if isinstance(item, str) else json.dumps(item, default=str)

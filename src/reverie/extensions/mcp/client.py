@@ -1,11 +1,14 @@
-"""The only module that imports the official MCP SDK. Importing it takes a second: do it in a thread."""
+"""Connects to one MCP server, lists what it offers and passes calls on to it.
+
+The only module that imports the official MCP SDK. Importing it takes a second: do it in a thread.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
@@ -29,17 +32,17 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 _Result = TypeVar("_Result")
-_MOST_PAGES = 100
+_MAX_PAGES = 100
 _SESSION_TERMINATED = "Session terminated"
 """The SDK's words for a server that no longer knows our session (HTTP 404); it did not look at the request."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 60.0
-"""Between two questions for what a server offers; one that changes all the time is asked ever more seldom."""
+"""Between two listings of what a server offers; a server that changes often is asked less and less often."""
 
-# Words of a server must not reach the terminal by way of the SDK's complaints about them.
+# The SDK logs quote what a server sends; without a handler they would be printed on the terminal.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
-async def live(
+async def hold_connection(
     server: Server,
     *,
     environment: Mapping[str, str],
@@ -50,14 +53,14 @@ async def live(
     ready: Callable[[SdkLink, Offer], None],
     stop: asyncio.Event,
 ) -> None:
-    """Connect, tell what the server offers (`ready`, again whenever that changes), and stay until `stop` is set.
+    """Connect, pass what the server offers to `ready` (again whenever it changes), and stay until `stop` is set.
 
     Everything happens in the calling task, as the SDK demands. Raises `Unavailable` when the server cannot be reached,
     and as soon as its side of the connection ends.
     """
     changed, ended = asyncio.Event(), asyncio.Event()
 
-    async def hear(message: object) -> None:
+    async def handle_message(message: object) -> None:
         if isinstance(
             message,
             mcp_types.ToolListChangedNotification
@@ -71,17 +74,17 @@ async def live(
             client = Client(
                 _watch_transport(_transport(server, environment, directory, log), ended),
                 client_info=mcp_types.Implementation(name="reverie", version=version or "0"),
-                message_handler=hear,
+                message_handler=handle_message,
             )
             async with client:
                 link = SdkLink(client)
-                ready(link, await _offer(client))
+                ready(link, await _list_offer(client))
                 scope.deadline = float("inf")
-                async with anyio.create_task_group() as beside:
-                    beside.start_soon(_listen, client, changed)
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(_listen, client, changed)
                     pause_seconds = _FIRST_PAUSE_SECONDS
                     while not stop.is_set():
-                        await _first_of(stop, changed, ended)
+                        await _wait_for_any(stop, changed, ended)
                         if ended.is_set():
                             raise Unavailable("the server closed the connection")
                         if changed.is_set():
@@ -89,12 +92,12 @@ async def live(
                                 await asyncio.wait_for(stop.wait(), pause_seconds)
                             pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
                             changed.clear()
-                            ready(link, await _offer(client))
-                    beside.cancel_scope.cancel()
+                            ready(link, await _list_offer(client))
+                    tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            raise Unavailable(_sentence(_first(group))) from group
+            raise Unavailable(_describe_problem(_first_problem(group))) from group
         except (MCPError, OSError, ValueError, RuntimeError) as problem:
-            raise Unavailable(_sentence(problem)) from problem
+            raise Unavailable(_describe_problem(problem)) from problem
     if scope.cancelled_caught:
         raise Unavailable(f"no answer within {connect_seconds:g} s")
 
@@ -110,7 +113,7 @@ class SdkLink:
             share = f"{progress:g}/{total:g}" if total else f"{progress:g}"
             heard(f"{share} {message}" if message else share)
 
-        with _translated(timeout_seconds):
+        with _translate_errors(timeout_seconds):
             result = await self._client.session.call_tool(
                 tool, dict(given), read_timeout_seconds=timeout_seconds, progress_callback=report_progress
             )
@@ -121,7 +124,7 @@ class SdkLink:
         return tuple(_as_json(message.content) for message in result.messages)
 
     async def resources(self, *, timeout_seconds: float) -> tuple[OfferedResource, ...]:
-        return await _await_answer(_resources(self._client), timeout_seconds)
+        return await _await_answer(_list_resources(self._client), timeout_seconds)
 
     async def read_resource(self, uri: str, *, timeout_seconds: float) -> tuple[JsonObject, ...]:
         result = await _await_answer(self._client.read_resource(uri), timeout_seconds)
@@ -129,44 +132,36 @@ class SdkLink:
 
 
 async def _await_answer(request: Awaitable[_Result], timeout_seconds: float) -> _Result:
-    """What a request answers, within a time. Raises `LinkLost` and `Unavailable`."""
+    """Await the answer to a request within a time limit. Raises `LinkLost` and `Unavailable`."""
     try:
         async with asyncio.timeout(timeout_seconds):
-            with _translated(timeout_seconds):
+            with _translate_errors(timeout_seconds):
                 return await request
     except TimeoutError:
         raise Unavailable(f"no answer within {timeout_seconds:g} s") from None
 
 
-class _translated:  # noqa: N801 - reads as a word where it is used
-    """What the SDK raises, as errors of ours."""
-
-    def __init__(self, timeout_seconds: float) -> None:
-        self._timeout_seconds = timeout_seconds
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
-        match problem:
-            case MCPError() if problem.error.message == _SESSION_TERMINATED:
-                raise LinkLost("the server no longer recognises this session", was_sent=False) from problem
-            case MCPError() if problem.error.code == CONNECTION_CLOSED:
-                raise LinkLost("the connection is closed") from problem
-            case MCPError() if problem.error.code == REQUEST_TIMEOUT:
-                raise Unavailable(f"no answer within {self._timeout_seconds:g} s") from problem
-            case MCPError():
-                raise Unavailable(problem.error.message) from problem
-            case anyio.ClosedResourceError() | anyio.BrokenResourceError():
-                raise LinkLost("the connection is closed", was_sent=False) from problem
-            case RuntimeError() | ValueError():
-                raise Unavailable(str(problem)) from problem
-            case _:
-                return
+@contextmanager
+def _translate_errors(timeout_seconds: float) -> Iterator[None]:
+    """Raise errors of ours in place of those of the SDK."""
+    try:
+        yield
+    except MCPError as problem:
+        if problem.error.message == _SESSION_TERMINATED:
+            raise LinkLost("the server no longer recognises this session", was_sent=False) from problem
+        if problem.error.code == CONNECTION_CLOSED:
+            raise LinkLost("the connection is closed") from problem
+        if problem.error.code == REQUEST_TIMEOUT:
+            raise Unavailable(f"no answer within {timeout_seconds:g} s") from problem
+        raise Unavailable(problem.error.message) from problem
+    except (anyio.ClosedResourceError, anyio.BrokenResourceError) as problem:
+        raise LinkLost("the connection is closed", was_sent=False) from problem
+    except (RuntimeError, ValueError) as problem:
+        raise Unavailable(str(problem)) from problem
 
 
 class _WatchedStream:
-    """The messages of a server, and `ended` once there are no more."""
+    """The messages of a server; sets `ended` once there are no more."""
 
     def __init__(self, inner: Any, ended: asyncio.Event) -> None:
         self._inner = inner
@@ -203,7 +198,7 @@ class _WatchedStream:
 
 @asynccontextmanager
 async def _watch_transport(transport: AbstractAsyncContextManager[Any], ended: asyncio.Event) -> AsyncIterator[Any]:
-    """The same transport, with the end of what the server says made known at once and not by the next failing call."""
+    """The same transport; `ended` is set when the server closes it, not only when the next call fails."""
     async with transport as (reads, writes):
         yield _WatchedStream(reads, ended), writes
 
@@ -236,56 +231,56 @@ def _transport(
             return sse_client(server.url, headers=dict(server.headers))
 
 
-async def _offer(client: Client) -> Offer:
-    can = client.server_capabilities
+async def _list_offer(client: Client) -> Offer:
+    capabilities = client.server_capabilities
     tools: list[Offered] = []
     prompts: list[OfferedPrompt] = []
-    if can.tools is not None:
+    if capabilities.tools is not None:
         cursor = None
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await client.list_tools(cursor=cursor, cache_mode="refresh")
             tools += map(_tool_from_sdk, page.tools)
             cursor = page.next_cursor
             if not cursor:
                 break
-    if can.prompts is not None:
+    if capabilities.prompts is not None:
         listed = await client.list_prompts(cache_mode="refresh")
         prompts += [
-            OfferedPrompt(one.name, one.description or "", tuple(each.name for each in one.arguments or ()))
-            for one in listed.prompts
+            OfferedPrompt(prompt.name, prompt.description or "", tuple(each.name for each in prompt.arguments or ()))
+            for prompt in listed.prompts
         ]
     has_resources = False
-    if can.resources is not None:
-        # Many servers claim resources and have none.
+    if capabilities.resources is not None:
+        # Many servers declare the capability and have no resources.
         with suppress(MCPError):
-            has_resources = bool(await _resources(client))
+            has_resources = bool(await _list_resources(client))
     return Offer(client.instructions or "", tuple(tools), tuple(prompts), has_resources)
 
 
-async def _resources(client: Client) -> tuple[OfferedResource, ...]:
-    found: list[OfferedResource] = []
+async def _list_resources(client: Client) -> tuple[OfferedResource, ...]:
+    resources: list[OfferedResource] = []
     cursor = None
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         page = await client.list_resources(cursor=cursor, cache_mode="refresh")
-        found += [
-            OfferedResource(str(one.uri), one.title or one.name, one.description or "", one.mime_type or "")
-            for one in page.resources
+        resources += [
+            OfferedResource(str(row.uri), row.title or row.name, row.description or "", row.mime_type or "")
+            for row in page.resources
         ]
         cursor = page.next_cursor
         if not cursor:
             break
     templates = await client.list_resource_templates(cache_mode="refresh")
     return (
-        *found,
+        *resources,
         *(
-            OfferedResource(one.uri_template, one.title or one.name, one.description or "", one.mime_type or "", True)
-            for one in templates.resource_templates
+            OfferedResource(row.uri_template, row.title or row.name, row.description or "", row.mime_type or "", True)
+            for row in templates.resource_templates
         ),
     )
 
 
 async def _listen(client: Client, changed: asyncio.Event) -> None:
-    """Hear of changes where the protocol wants one to ask for them; older servers tell without being asked."""
+    """Subscribe to changes where the protocol requires it; older servers send them unasked."""
     with suppress(MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError):
         async with client.listen(
             tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
@@ -306,11 +301,11 @@ def _tool_from_sdk(tool: mcp_types.Tool) -> Offered:
 
 
 def _as_json(result: Any) -> JsonObject:
-    found: JsonObject = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return found
+    document: JsonObject = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return document
 
 
-async def _first_of(*events: asyncio.Event) -> None:
+async def _wait_for_any(*events: asyncio.Event) -> None:
     waiting = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -319,14 +314,14 @@ async def _first_of(*events: asyncio.Event) -> None:
             task.cancel()
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found
+def _first_problem(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    problem: BaseException = group
+    while isinstance(problem, BaseExceptionGroup):
+        problem = problem.exceptions[0]
+    return problem
 
 
-def _sentence(problem: BaseException) -> str:
+def _describe_problem(problem: BaseException) -> str:
     if isinstance(problem, MCPError):
         return problem.error.message
     if isinstance(problem, FileNotFoundError):

@@ -73,7 +73,7 @@ class Connection:
             return
         self.state, self.problem = ConnectionState.CONNECTING, ""
         self._settled, self._stop = asyncio.Event(), asyncio.Event()
-        self._task = asyncio.create_task(self._live(self._stop), name=f"mcp {self.server.name}")
+        self._task = asyncio.create_task(self._hold(self._stop), name=f"mcp {self.server.name}")
 
     async def wait_until_settled(self) -> None:
         """Wait until the server is connected or has failed."""
@@ -153,13 +153,13 @@ class Connection:
         await self._end()
         self._tell(ConnectionState.LOST, "the connection was lost")
 
-    async def _live(self, stop: asyncio.Event) -> None:
+    async def _hold(self, stop: asyncio.Event) -> None:
         def ready(link: Link, offer: Offer) -> None:
             self._link, self.offer = link, offer
             self._tell(ConnectionState.CONNECTED)
 
         try:
-            live = (await asyncio.to_thread(_sdk)).live
+            client = await asyncio.to_thread(_sdk)
             self._around.logs.mkdir(parents=True, exist_ok=True)
             name = _NOT_IN_A_NAME.sub("_", self.server.name)
             path = self._around.logs / f"mcp-{name}.log"
@@ -167,7 +167,7 @@ class Connection:
             with path.open("a", encoding="utf-8") as log:
                 watching = asyncio.create_task(_keep_short(log))
                 try:
-                    await live(
+                    await client.hold_connection(
                         self.server,
                         environment=self._around.environment,
                         directory=self._around.directory,

@@ -1,7 +1,7 @@
 """One plugin: a folder whose parts are named by a manifest or lie in their default places.
 
-Everything it brings stays below its root; a part that leads out of it is named and left out, and so is a broken one.
-Variables in its servers are filled in here, those in its hooks when they run.
+Its parts must lie below its root; a part outside of it, or one that cannot be read, is left out and listed in
+`problems`. Variables in its servers are filled in here, those in its hooks when they run.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 @value
 class Plugin:
-    """What a folder brings."""
+    """A plugin that was read."""
 
     name: str
-    """Goes before the names of its skills, commands and agents: `NAME:skill`."""
+    """The prefix of its skills, commands and agents: `NAME:skill`."""
     root: Path
     data: Path
     """Where it may keep files of its own; made when one of its programs first runs."""
@@ -56,25 +56,25 @@ def read_plugin(
         return manifest
     if not root.is_dir():
         return Unread(f"{root}: no such directory")
-    said: JsonObject = manifest or {}
-    called = said.get("name", name or root.name)
-    if not isinstance(called, str) or not _NAME.fullmatch(called):
-        return Unread(f"{root / MANIFEST}: `name` is {called!r}; use letters, digits, '-', '_' and '.'")
-    parts = _Parts(root, said)
-    hooks = tuple(parts.hooks())
+    fields: JsonObject = manifest or {}
+    plugin_name = fields.get("name", name or root.name)
+    if not isinstance(plugin_name, str) or not _NAME.fullmatch(plugin_name):
+        return Unread(f"{root / MANIFEST}: `name` is {plugin_name!r}; use letters, digits, '-', '_' and '.'")
+    reader = _PartsReader(root, fields)
+    hooks = tuple(reader.read_hooks())
     return Plugin(
-        called,
+        plugin_name,
         root,
         data,
-        version=_text(said, "version"),
-        description=_text(said, "description"),
+        version=_text(fields, "version"),
+        description=_text(fields, "description"),
         hooks=hooks,
-        skills=parts.paths("skills"),
-        commands=parts.paths("commands"),
-        agents=parts.paths("agents"),
-        output_styles=parts.paths("outputStyles", "output-styles"),
-        servers=parts.servers(called, data, project, environment),
-        problems=tuple(parts.problems),
+        skills=reader.find_paths("skills"),
+        commands=reader.find_paths("commands"),
+        agents=reader.find_paths("agents"),
+        output_styles=reader.find_paths("outputStyles", "output-styles"),
+        servers=reader.read_servers(plugin_name, data, project, environment),
+        problems=tuple(reader.problems),
     )
 
 
@@ -83,79 +83,80 @@ def _text(manifest: JsonObject, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-class _Parts:
-    """The parts of one plugin, with the mistakes found on the way."""
+class _PartsReader:
+    """Reads the parts of one plugin and collects the problems."""
 
     def __init__(self, root: Path, manifest: JsonObject) -> None:
         self.root = root
         self.manifest = manifest
         self.problems: list[str] = []
 
-    def paths(self, key: str, folder: str = "") -> tuple[Path, ...]:
-        """The folder that goes by its name, and what the manifest names besides."""
+    def find_paths(self, key: str, folder: str = "") -> tuple[Path, ...]:
+        """The default folder of a kind of part, and the paths that the manifest names."""
         default = self.root / (folder or key)
-        found = [default] if default.is_dir() and self._is_ours(default) else []
+        paths = [default] if default.is_dir() and self._is_below_root(default) else []
         for text in _texts(self.manifest.get(key)):
-            path = self._inside(text, key)
-            if path is not None and path not in found:
-                found.append(path)
-        return tuple(found)
+            path = self._resolve(text, key)
+            if path is not None and path not in paths:
+                paths.append(path)
+        return tuple(paths)
 
-    def hooks(self) -> Iterator[Declaration]:
-        """Those of `hooks/hooks.json`, of files that the manifest names, and of the manifest itself."""
+    def read_hooks(self) -> Iterator[Declaration]:
+        """The hooks of `hooks/hooks.json`, of files that the manifest names, and of the manifest itself."""
         default = self.root / "hooks" / "hooks.json"
         for path in self._files("hooks", default):
-            found = read_object(path)
-            if isinstance(found, Unread):
-                self.problems.append(found.sentence)
-            elif found is not None:
-                yield _declaration(found.get("hooks", dict(found)), path)
+            content = read_object(path)
+            if isinstance(content, Unread):
+                self.problems.append(content.sentence)
+            elif content is not None:
+                yield _declaration(content.get("hooks", dict(content)), path)
         for block in _tables(self.manifest.get("hooks")):
             yield _declaration(block.get("hooks", dict(block)), self.root / MANIFEST)
 
-    def servers(self, plugin: str, data: Path, project: Path, environment: Mapping[str, str]) -> Servers:
-        """Those of the manifest, of files that it names, and of `.mcp.json`; of one name the first counts."""
+    def read_servers(self, plugin: str, data: Path, project: Path, environment: Mapping[str, str]) -> Servers:
+        """The servers of the manifest, of files that it names, and of `.mcp.json`; the first of a name counts."""
         blocks: list[tuple[JsonObject, Path]] = [
             (block, self.root / MANIFEST) for block in _tables(self.manifest.get("mcpServers"))
         ]
         default = self.root / ".mcp.json"
         named = [path for path in self._files("mcpServers", default) if path != default]
         for path in [*named, default]:
-            found = read_object(path) if self._is_ours(path) else None
-            if isinstance(found, Unread):
-                self.problems.append(found.sentence)
-            elif found is not None:
-                blocks.append((found, path))
-        own = (
+            content = read_object(path) if self._is_below_root(path) else None
+            if isinstance(content, Unread):
+                self.problems.append(content.sentence)
+            elif content is not None:
+                blocks.append((content, path))
+        variables = (
             ("CLAUDE_PLUGIN_ROOT", str(self.root)),
             ("CLAUDE_PLUGIN_DATA", str(data)),
             ("CLAUDE_PROJECT_DIR", str(project)),
         )
-        read: list[Servers] = []
+        servers: list[Servers] = []
         taken: set[str] = set()
         for block, place in blocks:
             inner = block.get("mcpServers", dict(block))
             if isinstance(inner, dict):
                 inner = {name: entry for name, entry in inner.items() if name not in taken}
                 taken |= inner.keys()
-            found_here = parse_servers(
-                inner,
-                source="plugin",
-                place=str(place),
-                directory=self.root,
-                values={**environment, **dict(own)},
-                named=lambda name: f"plugin:{plugin}:{name}",
-                extra_env=own,
+            servers.append(
+                parse_servers(
+                    inner,
+                    source="plugin",
+                    place=str(place),
+                    directory=self.root,
+                    values={**environment, **dict(variables)},
+                    named=lambda name: f"plugin:{plugin}:{name}",
+                    extra_env=variables,
+                )
             )
-            read.append(found_here)
-        return join_servers(read)
+        return join_servers(servers)
 
     def _files(self, key: str, default: Path) -> Iterable[Path]:
-        named = [self._inside(text, key) for text in _texts(self.manifest.get(key))]
-        ours = [default] if default.exists() and self._is_ours(default) else []
-        return dict.fromkeys([*ours, *(path for path in named if path is not None)])
+        named = [self._resolve(text, key) for text in _texts(self.manifest.get(key))]
+        existing = [default] if default.exists() and self._is_below_root(default) else []
+        return dict.fromkeys([*existing, *(path for path in named if path is not None)])
 
-    def _inside(self, text: str, key: str) -> Path | None:
+    def _resolve(self, text: str, key: str) -> Path | None:
         try:
             path = safe_join(self.root, text)
         except Refused as refusal:
@@ -164,10 +165,10 @@ class _Parts:
         if not path.exists():
             self.problems.append(f"{self.root / MANIFEST}: `{key}` names {text!r}, which does not exist")
             return None
-        # The same spelling as the default folders have, although the check resolved all links.
+        # `safe_join` resolved all links; spell the path below the root as it was given, like the default folders.
         return self.root / path.relative_to(self.root.resolve())
 
-    def _is_ours(self, path: Path) -> bool:
+    def _is_below_root(self, path: Path) -> bool:
         if is_inside(self.root, path):
             return True
         self.problems.append(f"{path}: is outside the plugin and is not loaded")
@@ -180,10 +181,10 @@ def _declaration(block: Json, path: Path) -> Declaration:
 
 def _texts(value: Json) -> tuple[str, ...]:
     """The paths that a field of the manifest names, one or several."""
-    many = value if isinstance(value, list) else [value]
-    return tuple(item for item in many if isinstance(item, str))
+    items = value if isinstance(value, list) else [value]
+    return tuple(item for item in items if isinstance(item, str))
 
 
 def _tables(value: Json) -> tuple[JsonObject, ...]:
-    many = value if isinstance(value, list) else [value]
-    return tuple(item for item in many if isinstance(item, dict))
+    items = value if isinstance(value, list) else [value]
+    return tuple(item for item in items if isinstance(item, dict))

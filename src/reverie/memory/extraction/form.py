@@ -1,7 +1,7 @@
 """Grammatical features of an English sentence as numbers: subject, strictness, tense.
 
-Vectors of meaning hardly tell `never mock the database` from `mock the database in this test`; these marks do. Their
-order is that of the weights in `reading.json`: after a change `python -m bench.extraction.fit` has to run again.
+Embeddings hardly tell `never mock the database` from `mock the database in this test`; these features do. Their order
+is that of the weights in `reading.json`: after a change `python -m bench.extraction.fit` has to run again.
 """
 
 from __future__ import annotations
@@ -111,22 +111,22 @@ _MARKS: tuple[str, ...] = (
     ),
 )
 _COMPILED = tuple(lazy_regex(mark, re.IGNORECASE) for mark in _MARKS)
-_BEGINS_SMALL = lazy_regex(r"\A[a-z]")
+_BEGINS_LOWERCASE = lazy_regex(r"\A[a-z]")
 _OTHER_LANGUAGE = lazy_regex(
     r"\b(?:und|ist|nicht|bitte|der|das|ein|eine|wir|ich|kein\w*|auf|mit|nie|immer|für|le|les|est|una?|los|que|para|por)\b",
     re.IGNORECASE,
 )
-_LETTERS = 0.97
+_MIN_ASCII_SHARE = 0.97
 
 
 def marks(sentence: str) -> list[float]:
-    """Which marks of form a sentence has, as ones and noughts."""
-    found = [1.0 if mark.search(sentence) else 0.0 for mark in _COMPILED]
-    return [*found, 1.0 if _BEGINS_SMALL.match(sentence) else 0.0]
+    """The features of a sentence, each 1.0 or 0.0."""
+    features = [1.0 if mark.search(sentence) else 0.0 for mark in _COMPILED]
+    return [*features, 1.0 if _BEGINS_LOWERCASE.match(sentence) else 0.0]
 
 
 def is_english(sentence: str) -> bool:
-    """Whether a sentence is written in the one language that the vectors know."""
+    """Whether a sentence is English, the only language of the embeddings."""
     plain = sentence.replace("’", "'").replace("—", "-").replace("–", "-").replace("“", '"').replace("”", '"')
-    latin = sum(char.isascii() for char in plain)
-    return latin >= _LETTERS * len(plain) and not _OTHER_LANGUAGE.search(plain)
+    ascii_chars = sum(char.isascii() for char in plain)
+    return ascii_chars >= _MIN_ASCII_SHARE * len(plain) and not _OTHER_LANGUAGE.search(plain)

@@ -2,8 +2,8 @@
 
 - the value and its file: `value`, `topic` (text to value and back), `fields` (its front matter), `merge`
   (two edits of one), `remarks` (what was guessed while reading)
-- `draft`: from what a caller says to a topic
-- `filenames`: its name, and which topic is meant by a name
-- how long it holds, for what: `age`, `anchors` (what it is tied to), `situations` (when it applies)
-- `polarity`: whether it says what the words say that it quotes, by the tables of `polarity_words`
+- `draft`: builds a topic from the arguments of a caller
+- `filenames`: the file name of a topic, and which topic a name means
+- when it counts: `age`, `anchors` (the files, symbols and URLs it refers to), `situations` (when it applies)
+- `polarity`: whether a topic contradicts the words that it quotes, by the tables of `polarity_words`
 """

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, SimpleCommand, Word
-from reverie.permissions.shell.second_reading import Unsure, read_plainly
+from reverie.permissions.shell.second_reading import Unsure, parse_plainly
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -155,7 +155,7 @@ def _has_comment(node: Node) -> bool:
 
 def _disagreement(command: str, script: Script) -> str:
     try:
-        plain = read_plainly(command)
+        plain = parse_plainly(command)
     except Unsure as unsure:
         return str(unsure)
     steps = [tuple(word.text for word in step.words) for step in script.steps if step.words]

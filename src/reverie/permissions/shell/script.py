@@ -43,7 +43,7 @@ class Assignment:
     name: str
     word: Word
     is_loop: bool = False
-    """It is given one word of a loop after the other."""
+    """A loop assigns its words, one after the other."""
 
 
 @value
@@ -77,9 +77,9 @@ class Script:
     redirects: tuple[Redirect, ...] = ()
     shapes: frozenset[Shape] = frozenset()
     problem: str = ""
-    """Why the text cannot be relied on; empty when both readers understand it. The steps are then a guess."""
+    """Why the steps are only a guess; empty when both parsers agree (`parse`, `second_reading`)."""
     is_broken: bool = False
-    """The shell itself would not understand it."""
+    """The text is a syntax error for the shell itself."""
 
 
 def quote_word(value: str) -> str:

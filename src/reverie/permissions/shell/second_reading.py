@@ -1,7 +1,7 @@
 """A second, much simpler parser of shell text, to confirm the first: words, operators, redirections.
 
-A grammar made for colouring text guesses where it must, and a wrong guess about where a command
-ends would let one through; so a plain command counts only when this reader finds the same words in the same commands.
+tree-sitter's grammar is made for highlighting and recovers from errors by guessing. A wrong guess about where a command
+ends would let one through, so a plain command counts only when this parser finds the same words in the same commands.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 
 class Unsure(Exception):
-    """This reader does not know the syntax; the sentence says which."""
+    """This parser does not know the syntax; the message says which."""
 
 
 @dataclass(slots=True)
@@ -33,11 +33,13 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _DOUBLED = re.compile(r"\d*(<<|<>|<\(|>\()")
+_DESCRIPTOR = re.compile(r"[ \t]*(\d+-?|-)(?=[\s;&|()]|$)")
+"""What follows `>&` or `<&` when it is no file: `2>&1`, `>&-`."""
 _GROUPING = ("{", "}", "!")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
-def read_plainly(command: str) -> list[PlainCommand]:
+def parse_plainly(command: str) -> list[PlainCommand]:
     """The commands of a text without expansions. Raises `Unsure` for anything beyond."""
     commands = [PlainCommand()]
     words: list[str] = []
@@ -61,24 +63,24 @@ def read_plainly(command: str) -> list[PlainCommand]:
                 if waits_for_target:
                     raise Unsure("a redirection in it has no target")
                 waits_for_target = True
-                closing = re.compile(r"[ \t]*(\d+-?|-)(?=[\s;&|()]|$)").match(command, position)
-                if text.endswith("&") and closing:
-                    position = closing.end()
+                descriptor = _DESCRIPTOR.match(command, position)
+                if text.endswith("&") and descriptor:
+                    position = descriptor.end()
                     waits_for_target = False
             case "operator":
                 if waits_for_target:
                     raise Unsure("a redirection in it has no target")
-                commands[-1].words = _plain(words)
+                commands[-1].words = _strip_prefixes(words)
                 commands.append(PlainCommand())
                 words = []
     if waits_for_target:
         raise Unsure("a redirection in it has no target")
-    commands[-1].words = _plain(words)
+    commands[-1].words = _strip_prefixes(words)
     return commands
 
 
-def _plain(words: list[str]) -> tuple[str, ...]:
-    """Without what only groups, and without assignments."""
+def _strip_prefixes(words: list[str]) -> tuple[str, ...]:
+    """The words of a command without grouping words and assignments before it."""
     rest = list(words)
     while rest and (rest[0] in _GROUPING or _ASSIGNMENT.match(rest[0])):
         rest.pop(0)

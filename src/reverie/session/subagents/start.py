@@ -1,7 +1,7 @@
-"""How one child agent comes to be and what frames its life: identity, loop, hooks, work tree, servers, its own file.
+"""Starts one subagent: its identity, loop, hooks, work tree, servers and transcript.
 
-A fork shares the conversation (`fork`), a typed agent begins anew (`roles`). Who may start one, and keeping those that
-run, is the matter of `subagents`.
+A fork shares the conversation (`fork`), an agent with a role begins with an empty one (`roles`). Who may start one, and
+the list of those that run, is in `subagents`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ParentSession:
 
 @dataclass(slots=True)
 class Job:
-    """One agent about to work."""
+    """A subagent that is ready to run."""
 
     child: Child
     prompt: str
@@ -76,7 +76,7 @@ class Job:
     """What its parent must know besides its report."""
 
     async def work(self) -> TurnEnded:
-        """The life of the agent, framed by hooks."""
+        """Run the agent between its start and stop hooks."""
         loop = self.child.loop
         try:
             said = await self.hooks.fire(STARTED, {})
@@ -97,7 +97,7 @@ class Job:
 
 @dataclass(slots=True)
 class AgentStarter:
-    """Makes the child agents of one session."""
+    """Starts the subagents of one session."""
 
     options: SessionOptions
     beside: SessionFolder
