@@ -65,6 +65,7 @@ class Session:
     calls: int = 0
     now: datetime = NOON
     stamp: str = "2026-11-01T10:00:00.000Z"
+    edits_cache: bool = False
 
     def envelope(self, *, is_meta: bool = False) -> Envelope:
         self.count += 1
@@ -118,7 +119,7 @@ class Session:
 
     def scene(self, window: int = 20_000, used: int | None = None) -> StageContext:
         lines = draw(window, used_tokens=self.tokens() if used is None else used)
-        return StageContext(lines, self.now, self.envelope, weigh)
+        return StageContext(lines, self.now, self.envelope, weigh, edits_cache=self.edits_cache, entries=self.entries)
 
     def case(
         self,

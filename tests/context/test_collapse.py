@@ -72,7 +72,7 @@ def test_as_much_is_queued_as_brings_the_view_down_to_seventy_hundredths() -> No
 def test_what_is_queued_is_not_queued_again() -> None:
     session = staged(long_session())
 
-    again = collapse_stage(ON, find_queued(session.entries))(session.view, scene_at(session, 0.93))
+    again = collapse_stage(ON)(session.view, scene_at(session, 0.93))
 
     assert again is NOTHING
 

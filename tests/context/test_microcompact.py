@@ -107,7 +107,8 @@ def test_other_tools_pins_and_short_results_stay_and_pictures_go() -> None:
 @requirement("context:clear:cached")
 def test_the_server_is_asked_once_and_the_question_stays_where_it_was() -> None:
     session = many(6)
-    stage = microcompact(CACHED, edits_cache=True)
+    session.edits_cache = True
+    stage = microcompact(CACHED)
     session.take(stage(session.view, session.scene()))
     asked = session.view
 
@@ -128,7 +129,8 @@ def test_a_provider_without_such_edits_is_not_asked() -> None:
 @requirement("context:clear:cached")
 def test_clearing_after_a_pause_forgets_what_the_server_was_asked_to_delete() -> None:
     session = many(9)
-    stage = microcompact(CACHED, edits_cache=True)
+    session.edits_cache = True
+    stage = microcompact(CACHED)
     session.take(stage(session.view, session.scene()))
     after_minutes(session, 61)
     outcome = stage(session.view, session.scene(1_500))

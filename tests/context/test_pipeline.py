@@ -62,7 +62,8 @@ def measure(view: View) -> int:
 
 def prepared(session: Session, settings: Settings, window: int, folder: Path) -> PreparedView:
     """Run all stages on a session and append what they want."""
-    steps = stages(settings, spill_path=SessionFolder(folder).spill, edits_cache=True)
+    session.edits_cache = True
+    steps = stages(settings, spill_path=SessionFolder(folder).spill)
     projection = Projection().extend(session.entries)
     done = prepare(projection, session.scene(window), steps, measure)
     session.entries.extend(done.outcome.entries)

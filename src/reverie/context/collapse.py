@@ -14,6 +14,7 @@ from reverie.context.cut import shorten_text
 from reverie.context.facts import gather
 from reverie.context.prompt import fill, read_prompt
 from reverie.context.snip import may_go, old_rounds
+from reverie.context.spans import list_pinned
 from reverie.context.stage import NOTHING, Reduction, Stage, StageContext, StageOutcome
 from reverie.context.summarise import without_media
 from reverie.messages.blocks import Json
@@ -40,7 +41,7 @@ class Queued:
     last: str
 
 
-def collapse_stage(settings: CollapseSettings, queue: Sequence[Queued] = (), *, pinned: Collection[str] = ()) -> Stage:
+def collapse_stage(settings: CollapseSettings) -> Stage:
     """Make the stage that queues spans at the first line; what is queued already is not queued again.
 
     At the second line it commits them by structure, where no model has done so before (`collapse`).
@@ -49,6 +50,7 @@ def collapse_stage(settings: CollapseSettings, queue: Sequence[Queued] = (), *, 
     def stage(view: View, scene: StageContext) -> StageOutcome:
         if not settings.enabled or not scene.budget.must_stage_collapse:
             return NOTHING
+        queue, pinned = find_queued(scene.entries), list_pinned(scene.entries)
         if scene.budget.must_run_collapse:
             return drain(view, scene, settings, queue, pinned=pinned)
         waiting = [span for one in queue if (span := _items_of(view.items, one))]

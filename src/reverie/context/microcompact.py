@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from reverie.context.cache_breaks import LIFETIMES
 from reverie.context.cache_edits import find_deleted
 from reverie.context.prefix import message_ttl
+from reverie.context.spans import list_pinned
 from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, Reduction, Stage, StageContext, StageOutcome
 from reverie.messages.blocks import DocumentBlock, Image, Json, ToolResult
 from reverie.messages.entries import ClearEntry
@@ -27,19 +28,13 @@ REFERENCE_WINDOW_TOKENS = 200_000
 """The window for which the numbers of API-level clearing are stated."""
 
 
-def microcompact(
-    settings: ClearingSettings,
-    cache: CacheSettings = _USUAL_CACHE,
-    *,
-    edits_cache: bool = False,
-    pinned: Collection[str] = (),
-) -> Stage:
-    """Make the stage; `edits_cache` says that the provider deletes results inside its cache."""
+def microcompact(settings: ClearingSettings, cache: CacheSettings = _USUAL_CACHE) -> Stage:
+    """Make the stage."""
 
     def stage(view: View, scene: StageContext) -> StageOutcome:
-        cleared = _after_a_pause(view, scene, settings, cache, pinned)
-        if cleared is NOTHING and edits_cache and settings.cached.enabled:
-            cleared = _inside_the_cache(view, scene, settings, pinned)
+        cleared = _after_a_pause(view, scene, settings, cache)
+        if cleared is NOTHING and scene.edits_cache and settings.cached.enabled:
+            cleared = _inside_the_cache(view, scene, settings)
         return cleared
 
     return stage
@@ -86,9 +81,7 @@ def clearable(
     ]
 
 
-def _after_a_pause(
-    view: View, scene: StageContext, settings: ClearingSettings, cache: CacheSettings, pinned: Collection[str]
-) -> StageOutcome:
+def _after_a_pause(view: View, scene: StageContext, settings: ClearingSettings, cache: CacheSettings) -> StageOutcome:
     time = settings.time
     if not time.enabled or scene.budget.used_tokens <= time.min_fill_fraction * scene.budget.effective_tokens:
         return NOTHING
@@ -99,6 +92,7 @@ def _after_a_pause(
     if replied is None or scene.now - replied < gap:
         return NOTHING
     # What the server was asked to delete is whole here, and the server's cache is gone: it is emptied too.
+    pinned = list_pinned(scene.entries)
     old = clearable(view.items, settings, pinned=pinned)[: -max(time.keep_results, time.keep_floor)]
     if not old:
         return NOTHING
@@ -107,10 +101,8 @@ def _after_a_pause(
     return StageOutcome((entry,), reductions=(Reduction("clear", freed, len(old), "after a pause"),))
 
 
-def _inside_the_cache(
-    view: View, scene: StageContext, settings: ClearingSettings, pinned: Collection[str]
-) -> StageOutcome:
-    gone = find_deleted(view.items)
+def _inside_the_cache(view: View, scene: StageContext, settings: ClearingSettings) -> StageOutcome:
+    gone, pinned = find_deleted(view.items), list_pinned(scene.entries)
     results = [one for one in clearable(view.items, settings, pinned=pinned) if one[0] not in gone]
     if len(results) <= settings.cached.trigger_results:
         return NOTHING

@@ -7,12 +7,12 @@ what a compaction makes of a conversation; `compaction` decides when and appends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from reverie.context.collapse import Queued, collapse_stage, find_queued
+from reverie.context.collapse import collapse_stage
 from reverie.context.compact import OneSide, compact, compact_part
 from reverie.context.fit import fit
 from reverie.context.gate import FAILED
@@ -22,12 +22,11 @@ from reverie.context.receipt import receipts
 from reverie.context.replacement import Case
 from reverie.context.session_notes import NotesFile
 from reverie.context.snip import snip
-from reverie.context.spans import list_pinned
 from reverie.context.spill import keep_inline, spill
 from reverie.context.stage import NOTHING, Stage, StageContext, StageOutcome
 from reverie.errors import Error
 from reverie.files import write_atomic
-from reverie.messages.entries import Entry, MarkEntry
+from reverie.messages.entries import MarkEntry
 from reverie.messages.message import Usage, assistant
 from reverie.messages.view import Projection, View
 from reverie.models.ports import Flow, Reply
@@ -56,52 +55,14 @@ class PreparedView:
     failures: tuple[Failure, ...] = ()
 
 
-def stages(
-    settings: Settings,
-    *,
-    spill_path: Callable[[str], Path] | None = None,
-    edits_cache: bool = False,
-    pinned: Collection[str] = (),
-    queue: Sequence[Queued] = (),
-) -> tuple[Stage, ...]:
+def stages(settings: Settings, *, spill_path: Callable[[str], Path] | None = None) -> tuple[Stage, ...]:
     """The stages in their order, each switched by its own settings."""
     return (
         spill(settings.spill, spill_path),
-        snip(settings.snip, pinned=pinned),
-        microcompact(settings.clearing, settings.cache, edits_cache=edits_cache, pinned=pinned),
-        collapse_stage(settings.collapse, queue, pinned=pinned),
+        snip(settings.snip),
+        microcompact(settings.clearing, settings.cache),
+        collapse_stage(settings.collapse),
     )
-
-
-def stages_for(
-    entries: Sequence[Entry], settings: Settings, *, spill_path: Callable[[str], Path] | None, edits_cache: bool
-) -> tuple[Stage, ...]:
-    """The stages for a conversation, with its pinned messages and what waits to be folded."""
-    queue = find_queued(entries) if settings.collapse.enabled else ()
-    pins = _PinnedMessages(entries)
-    return stages(settings, spill_path=spill_path, edits_cache=edits_cache, pinned=pins, queue=queue)
-
-
-class _PinnedMessages(Collection[str]):
-    """The ids of pinned messages, searched on first use: most requests reduce nothing, and a session is long."""
-
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        self._entries = entries
-        self._known: tuple[str, ...] | None = None
-
-    def _ids(self) -> tuple[str, ...]:
-        if self._known is None:
-            self._known = list_pinned(self._entries)
-        return self._known
-
-    def __contains__(self, uuid: object) -> bool:
-        return uuid in self._ids()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids())
-
-    def __len__(self) -> int:
-        return len(self._ids())
 
 
 def prepare(

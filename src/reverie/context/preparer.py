@@ -17,7 +17,7 @@ from reverie.context.cache_breaks import Break, announcements, extends, fingerpr
 from reverie.context.cache_edits import drop_invalid_edits, empty_deleted
 from reverie.context.compact import too_large
 from reverie.context.conversation import Conversation
-from reverie.context.pipeline import prepare, stages_for, write_outcome_files
+from reverie.context.pipeline import prepare, stages, write_outcome_files
 from reverie.context.prefix import request_from
 from reverie.context.request_options import Option, cache_options, find_refused_options, with_options
 from reverie.context.spans import RECALL_SPAN, Span, read_span
@@ -123,6 +123,7 @@ class Preparer:
         self.strategy = strategy
         self._now = now
         self.spill_path = spill_path
+        self._stages = stages(settings, spill_path=spill_path) if strategy.has_stages else ()
         self._rereads = rereads
         self._rates = rates_for(facts)
         self._learner = Learner()
@@ -178,27 +179,26 @@ class Preparer:
         names = {tool.name for tool in log.view.tools}
         # A client of its own (`Window`) may read files by tools of any name.
         reads_files = not self._has_options or not names or not names.isdisjoint(READERS)
-        rereads = self._can_reread(log.view)
-        return StageContext(budget, self._now(), log.envelope, self.weigh, rereads=rereads, reads_files=reads_files)
+        return StageContext(
+            budget,
+            self._now(),
+            log.envelope,
+            self.weigh,
+            rereads=RECALL_SPAN in names if self._rereads is None else self._rereads,
+            reads_files=reads_files,
+            edits_cache=self._edits_cache,
+            entries=log.entries,
+        )
 
     def read_span(self, log: Conversation, **place: Any) -> Span:
         """Read messages of a conversation again, whether or not they are in view."""
         return read_span(log.entries, weigh=self.scene(log).weigh_text, **place)
 
-    def _can_reread(self, view: View) -> bool:
-        return self._rereads if self._rereads is not None else any(tool.name == RECALL_SPAN for tool in view.tools)
-
     def reduce(self, log: Conversation) -> ReducedView:
         """Run the stages that cost nothing and never ask; a compaction may follow before `request`."""
         start = len(log.entries)
         scene = self.scene(log)
-        edits_cache = self._edits_cache(self.facts)
-        steps = (
-            stages_for(log.entries, self.settings, spill_path=self.spill_path, edits_cache=edits_cache)
-            if self.strategy.has_stages
-            else ()
-        )
-        done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), write_outcome_files)
+        done = prepare(log.projection, scene, self._stages, lambda view: self._count(view, log), write_outcome_files)
         log.record(done.outcome.entries)
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
         return ReducedView(done.outcome, done.scene, start, failures)
@@ -282,7 +282,7 @@ class Preparer:
 
     def adapt_view(self, log: Conversation) -> View:
         """The view as this provider takes it."""
-        if self._edits_cache(self.facts):
+        if self._edits_cache:
             return drop_invalid_edits(log.view)
         return empty_deleted(log.view, CLEARED)
 
@@ -309,8 +309,9 @@ class Preparer:
             return other
         return with_options(other, facts, self.settings, self.budget, effort=self.effort, off=self._off)
 
-    def _edits_cache(self, facts: Profile) -> bool:
-        return facts.abilities.cache_edits and self._has_options and Option.CACHE_EDITS not in self._off
+    @property
+    def _edits_cache(self) -> bool:
+        return self.facts.abilities.cache_edits and self._has_options and Option.CACHE_EDITS not in self._off
 
     def _output_tokens(self, wanted: int | None, budget: WindowBudget) -> int:
         """How much may be answered: as asked, within the model's limit and what the window leaves.

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from reverie.context.activity import in_short
+from reverie.context.spans import list_pinned
 from reverie.context.stage import NOTHING, Reduction, Stage, StageContext, StageOutcome
 from reverie.messages.entries import Entry, SnipEntry
 from reverie.messages.rules import legal_cuts
@@ -21,14 +22,15 @@ _GOES = frozenset({ItemKind.REPLY, ItemKind.RESULT})
 already stands for more all stay."""
 
 
-def snip(settings: SnipSettings, *, pinned: Collection[str] = ()) -> Stage:
+def snip(settings: SnipSettings) -> Stage:
     """Make the stage; pinned messages are passed over like the user's words."""
 
     def stage(view: View, scene: StageContext) -> StageOutcome:
         effective = scene.budget.effective_tokens
         if not settings.enabled or scene.budget.used_tokens <= settings.trigger_fraction * effective:
             return NOTHING
-        return snip_to(view, scene, round(settings.target_fraction * effective), pinned=pinned)
+        target = round(settings.target_fraction * effective)
+        return snip_to(view, scene, target, pinned=list_pinned(scene.entries))
 
     return stage
 

@@ -7,7 +7,7 @@ cannot differ. Stages are pure: the scene brings time, ids, sizes and limits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -75,6 +75,10 @@ class StageContext:
     """Whether the model has a tool that reads messages again by their ids; without one no such pointer is given."""
     reads_files: bool = True
     """Whether the model has a tool that reads files; without one a file is no place to send it to."""
+    edits_cache: bool = False
+    """Whether the provider deletes results inside its cache."""
+    entries: Sequence[Entry] = ()
+    """What was recorded so far; a stage that has something to take away reads from it what is pinned."""
 
     def weigh_text(self, text: str) -> int:
         """The estimated size of a text as a message of its own."""

@@ -25,7 +25,6 @@ from reverie.files.places import ProjectFolder
 from reverie.files.trust import TrustAnswers, TrustPart
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.reminder import reminder
-from reverie.messages.view import Item
 from reverie.models.ledger import Governor
 from reverie.models.ports import Ending, Model
 from reverie.session.events import Notice, TurnEvent
@@ -69,8 +68,8 @@ class Subagents:
     _lost: tuple[JoinedAttachment, ...] = ()
     _agents: Agents | None = None
     _trusted: TrustAnswers | None = None
-    _listed: tuple[Agents, list[Item]] | None = None
-    """The roles and the messages that list them, as they were compared last."""
+    _listed: tuple[Agents, list[str]] | None = None
+    """The roles and the messages that list them, when both agreed last."""
 
     @property
     def agents(self) -> Agents:
@@ -236,19 +235,19 @@ class Subagents:
     def _listing(self) -> Sequence[JoinedAttachment]:
         if not self._lists_agents:
             return ()
-        agents, listings = self.agents, [item for item in self.main.parts.log.view.items if item.label == LISTING]
+        agents, items = self.agents, self.main.parts.log.view.items
+        listings = [item.message.text for item in items if item.label == LISTING]
         if self._listed is not None and self._listed[0] is agents and self._listed[1] == listings:
             return ()
         told: dict[str, str] = {}
-        for item in listings:
-            lines = (line for line in item.message.text.splitlines() if line.startswith("- "))
+        for listing in listings:
+            lines = (line for line in listing.splitlines() if line.startswith("- "))
             told |= {line[2:].partition(": ")[0]: line for line in lines}
         text, _ = listing_delta(agents.definitions, told)
-        if not text:
-            self._listed = (agents, listings)
-            return ()
+        news = [reminder(text)] if text else []
+        self._listed = (agents, [*listings, *news])
         added: list[Json] = [one.name for one in agents.definitions if one.name not in told]
-        return (JoinedAttachment(LISTING, reminder(text), "", {"addedTypes": added}),)
+        return [JoinedAttachment(LISTING, listing, "", {"addedTypes": added}) for listing in news]
 
 
 def build_subagents(
