@@ -6,8 +6,8 @@ that reduces a view; `pipeline` runs `spill`, `snip`, `microcompact` and `collap
 compactions behind the `gate` in their order. `compact` (full and partial) and `notes_compaction` (by the
 `session_notes`) ask `summarise` or `digest` for words, `survive` for what must not be lost and `restore` for what
 returns; `replacement` makes the entries and the `receipt`. `reactive` answers a provider that refuses. `spans` reads
-again what was left out. `prefix` and `cache_breaks` keep requests extending one another, `cache_watch` compares with
-what the provider reports, `cache_edits` deletes inside the cache; `strategy` names what is done at all. `fit` shortens
+again what was left out. `prefix` keeps requests extending one another, `cache_breaks` tells where they do not and what
+the provider reports, `cache_edits` deletes inside the cache; `strategy` names what is done at all. `fit` shortens
 what fits nowhere, `request_options` asks the provider for what the settings want. `facts`, `activity`, `cut`, `prompt`
 and `prompts/` serve the others. For other people's loops: `window` (`Window`), `wrap` (an `anthropic` client),
 `client_messages` (messages that the caller keeps).

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from reverie.messages.blocks import CompactionBlock, JsonObject, Opaque
 from reverie.messages.codec import encode_json
 from reverie.messages.entries import (
     BoundaryEntry,
@@ -31,6 +32,9 @@ from reverie.settings import CacheSettings
 from reverie.values import value
 
 LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
+SURE_OF_THE_REST = 0.5
+"""The share of the rest that must be read after we moved something for the first time. What is left is then known in
+bytes alone, and prose has twice the bytes a token that numbers have."""
 
 
 class Cause(StrEnum):
@@ -192,6 +196,62 @@ def is_expired(gap: timedelta, ttl: str) -> bool:
     return gap >= LIFETIMES.get(ttl, LIFETIMES["5m"])
 
 
+class CacheWatch:
+    """Follows the requests of one conversation and their usage."""
+
+    def __init__(self, facts: Profile, settings: CacheSettings) -> None:
+        self._facts = facts
+        self._settings = settings
+        self._usage: Usage | None = None
+        self._answered_at: datetime | None = None
+        self._kept_for = "5m"
+        self._edits: list[JsonObject] = []
+        self._deletions = 0
+        self._read: dict[int, int] = {}
+        """What was read of a rest, by its size in bytes. The same rest comes again: system text and tools stay where
+        they are when the messages behind them are compacted."""
+
+    def observe(
+        self,
+        usage: Usage,
+        request: Request | None,
+        predicted: Break | None,
+        now: datetime,
+        edits: Sequence[JsonObject] = (),
+    ) -> Break | None:
+        """Note what was reported for a request; returns a break that it shows.
+
+        `edits` are what the provider says it cleared. What it cleared anew, or was asked to delete, is no break.
+        """
+        asked = _deletions(request)
+        is_edited = list(edits) != self._edits or asked != self._deletions
+        self._edits, self._deletions = list(edits), asked
+        found = None if is_edited else self._break(usage, predicted, now)
+        marks = request.cache_marks if request is not None else ()
+        self._usage, self._answered_at = usage, now
+        self._kept_for = marks[-1].ttl if marks else "5m"
+        return found
+
+    def _break(self, seen: Usage, predicted: Break | None, now: datetime) -> Break | None:
+        """A break that the usage shows, with its cause: what moved, or the time that passed."""
+        if self._usage is None:
+            return None
+        promised = predict_cached_tokens(self._usage, predicted)
+        if predicted is not None:
+            rest = self._read.get(predicted.kept_bytes)
+            promised = round(promised * SURE_OF_THE_REST) if rest is None else rest
+        missing = detect(promised, seen, self._settings)
+        if missing is None:
+            if predicted is not None:
+                self._read[predicted.kept_bytes] = seen.cache_read_tokens
+            return None
+        cost = price(missing, self._facts, self._kept_for)
+        idle = now - self._answered_at if self._answered_at else None
+        cause = Cause.TIME if idle is not None and is_expired(idle, self._kept_for) else Cause.UNKNOWN
+        share = missing / max(1, self._usage.cache_read_tokens + self._usage.cache_write_tokens)
+        return Break(cause, "the kept prefix", share, lost_tokens=missing, cost_usd=cost)
+
+
 def _count_shared_pieces(before: Sequence[RequestPiece], after: Sequence[RequestPiece]) -> int:
     for number, (one, other) in enumerate(zip(before, after, strict=False)):
         if one.digest != other.digest:
@@ -221,3 +281,11 @@ def _strip_cache_control(value: Mapping[str, Any]) -> Mapping[str, Any]:
     if "cache_control" not in value:
         return value
     return {key: part for key, part in value.items() if key != "cache_control"}
+
+
+def _deletions(request: Request | None) -> int:
+    """How many times a request has the provider delete inside its cache, or sum up what came before."""
+    if request is None:
+        return 0
+    blocks = (block for message in request.messages for block in message.content)
+    return sum(isinstance(block, Opaque | CompactionBlock) for block in blocks)

@@ -71,7 +71,7 @@ class Conversation:
         self._write = write
         self._flush = flush
         self._stamp = stamp
-        self._projection = Projection()
+        self.projection = Projection()
         self._leaf: str | None = None
         if entries:
             self.branch_from(newest_leaf(self.entries))
@@ -79,11 +79,7 @@ class Conversation:
     @property
     def view(self) -> View:
         """What the model would see now."""
-        return self._projection.view()
-
-    @property
-    def projection(self) -> Projection:
-        return self._projection
+        return self.projection.view()
 
     @property
     def leaf(self) -> str | None:
@@ -93,7 +89,7 @@ class Conversation:
     def append(self, *entries: Entry) -> None:
         """Add entries of any kind to the end of the conversation."""
         self.record(entries)
-        self._projection.extend(entries)
+        self.projection.extend(entries)
 
     async def flush(self) -> None:
         """Wait until everything said so far would survive a power failure; the disk does not hold the event loop."""
@@ -134,11 +130,11 @@ class Conversation:
         """Go on from an earlier entry; what came after it stays in the entries and is no longer seen."""
         self._leaf = leaf
         known = {found.uuid: entry for entry in self.entries if (found := envelope_of(entry)) is not None}
-        self._projection = Projection(known)
+        self.projection = Projection(known)
         if leaf is not None:
             # Decisions of other writers hang on no chain and hold on every branch.
             loose = (one for one in self.entries if isinstance(one, SpillEntry) and one.envelope is None)
-            self._projection.extend(loose).extend(linearize(self.entries, leaf))
+            self.projection.extend(loose).extend(linearize(self.entries, leaf))
 
     def fork(
         self,
@@ -155,7 +151,7 @@ class Conversation:
             stamp=lambda envelope: stamp(self._stamp(envelope)),
         )
         child.entries = list(self.entries)
-        child._projection = self._projection.copy()
+        child.projection = self.projection.copy()
         child._leaf = self._leaf
         return child
 

@@ -131,8 +131,8 @@ class Preparer:
         self._prompt: tuple[object, object, int] = (None, None, 0)
         """System text and tools that were weighed last, and their weight."""
         self._conforming = Conforming()
-        self._exact: tuple[View, int] | None = None
-        """A view and what the provider counted for it."""
+        self._counted: tuple[View, TokenCount] | None = None
+        """The view that was counted last."""
         self._last: Request | None = None
         self._sent_entries = 0
 
@@ -140,6 +140,7 @@ class Preparer:
         """Make requests for another model from now on; returns what goes back to the one before."""
         before = copy(self)
         self.model, self.facts, self.budget, self.effort = model, facts, budget, effort
+        self._counted = None
         if facts != before.facts:
             self._rates, self._weights, self._learner = rates_for(facts), {}, Learner()
             self._prompt = (None, None, 0)
@@ -147,7 +148,7 @@ class Preparer:
         def back() -> None:
             self.model, self.facts, self.budget, self.effort = before.model, before.facts, before.budget, before.effort
             self._rates, self._weights, self._learner = before._rates, before._weights, before._learner
-            self._prompt = before._prompt
+            self._prompt, self._counted = before._prompt, None
 
         return back
 
@@ -171,7 +172,7 @@ class Preparer:
 
     def measure(self, log: Conversation) -> int:
         """The canonical count of the conversation as it stands."""
-        return self._count(log.view, log)
+        return self._count(log.view, log).tokens
 
     def scene(self, log: Conversation) -> StageContext:
         """What a stage or a compaction may know now."""
@@ -198,7 +199,9 @@ class Preparer:
         """Run the stages that cost nothing and never ask; a compaction may follow before `request`."""
         start = len(log.entries)
         scene = self.scene(log)
-        done = prepare(log.projection, scene, self._stages, lambda view: self._count(view, log), write_outcome_files)
+        done = prepare(
+            log.projection, scene, self._stages, lambda view: self._count(view, log).tokens, write_outcome_files
+        )
         log.record(done.outcome.entries)
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
         return ReducedView(done.outcome, done.scene, start, failures)
@@ -207,28 +210,25 @@ class Preparer:
         """Append what a compaction asked for."""
         log.append(*write_outcome_files(outcome).entries)
 
-    def _count(self, view: View, log: Conversation) -> int:
-        if self._exact is not None and self._exact[0] is view:
-            return self._exact[1]
-        return self._estimate_tokens(view, log).tokens
-
-    def _estimate_tokens(self, view: View, log: Conversation) -> TokenCount:
-        return count(
-            view,
-            self.facts,
-            entries=log.entries,
-            rates=self._rates,
-            learner=self._learner,
-            estimate=self._estimate,
-        )
+    def _count(self, view: View, log: Conversation) -> TokenCount:
+        """The size of a view; asked for several times between two entries, counted once."""
+        if self._counted is None or self._counted[0] is not view:
+            counted = count(
+                view,
+                self.facts,
+                entries=log.entries,
+                rates=self._rates,
+                learner=self._learner,
+                estimate=self._estimate,
+            )
+            self._counted = (view, counted)
+        return self._counted[1]
 
     def unsure(self, log: Conversation) -> Request | None:
         """The request for which the provider's own count is worth asking: one that is due for compaction only if the
         estimate is right.
         """
-        if self._exact is not None and self._exact[0] is log.view:
-            return None
-        counted = self._estimate_tokens(log.view, log)
+        counted = self._count(log.view, log)
         doubt = round(counted.estimated_tokens * _DOUBT)
         if not self.budget.compact_at_tokens < counted.tokens <= self.budget.compact_at_tokens + doubt:
             return None
@@ -237,7 +237,7 @@ class Preparer:
 
     def record_exact_tokens(self, log: Conversation, tokens: int) -> StageContext:
         """Take over what the provider counted for the conversation as it stands."""
-        self._exact = (log.view, tokens)
+        self._counted = (log.view, TokenCount(tokens, reported_tokens=tokens))
         return self.scene(log)
 
     def _estimate(self, view: View) -> int:

@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reverie.context.cache_breaks import Break
-from reverie.context.cache_watch import CacheWatch
+from reverie.context.cache_breaks import Break, CacheWatch
 from reverie.context.client_messages import AnyMessage, AnySystem, AnyTool, Followed, to_plain
 from reverie.context.compact import Direction, OneSide
 from reverie.context.compaction import Compactor

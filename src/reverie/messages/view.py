@@ -215,7 +215,8 @@ class Projection:
         elif any(isinstance(block, ToolResult) for block in content):
             kind = ItemKind.RESULT
         else:
-            kind = ItemKind.META if entry.envelope.is_meta or _is_printed(content) else ItemKind.TYPED
+            is_output = bool(content) and isinstance(content[0], Text) and is_printed(content[0].text)
+            kind = ItemKind.META if entry.envelope.is_meta or is_output else ItemKind.TYPED
         return Item(entry.envelope.uuid, kind, Message(Role.USER, content), entry.envelope.timestamp)
 
     def _reply_item(self, entry: AssistantEntry) -> Item:
@@ -321,10 +322,6 @@ class Projection:
     def _note_reduction(self) -> None:
         if self._last_counted is not None:
             self._reduced_after = self._last_counted
-
-
-def _is_printed(content: Sequence[Block]) -> bool:
-    return bool(content) and isinstance(content[0], Text) and is_printed(content[0].text)
 
 
 def deletions(tool_use_ids: Iterable[str]) -> Block:

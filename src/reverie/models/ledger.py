@@ -285,7 +285,7 @@ class Booked:
             raise
 
     def _finish(self, request: Request, reply: Reply) -> None:
-        if reply.usage == Usage() and self.name != OFFLINE:
+        if self.name != OFFLINE and reply.usage == Usage():
             self._estimate(request, reply.message.content, reply.model)
         else:
             self._known = reply.usage

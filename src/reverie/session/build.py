@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from reverie.context.compaction import Compactor
@@ -444,9 +444,10 @@ def _build_model_factory(
 ) -> Callable[[str], Model]:
     """A maker of models whose every call is priced and written down."""
     agent = f"{options.agent_name}@{options.team}" if options.agent_name else ""
+    find_profile = cache(partial(profile, overrides=options.overrides))
 
     def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
-        price = cost(usage, profile(model, options.overrides))
+        price = cost(usage, find_profile(model))
         project = str(options.project)
         booking = Booking(options.now(), session, project, purpose, model, usage, price, agent, is_estimate)
         governor.note(booking)

@@ -190,13 +190,9 @@ class Extensions:
         self.skill_invoker.renew(find_skills(self.options, self.plugins))
         self._offer_skills()
 
-    def turn_ended(self) -> None:
-        """What held for one turn is over."""
-        self.skill_invoker.turn_ended()
-
     def forget(self) -> None:
         """The conversation begins anew."""
-        self.turn_ended()
+        self.skill_invoker.turn_ended()
 
     async def close(self) -> None:
         """End what still runs."""

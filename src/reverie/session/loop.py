@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 
-from reverie.context.cache_watch import CacheWatch
+from reverie.context.cache_breaks import CacheWatch
 from reverie.context.compaction import CompactionHost, Compactor
 from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer, ReadyRequest
@@ -265,7 +265,8 @@ class Loop:
         if isinstance(beside, str):
             return Ending.BLOCKED, beside
         self.open()
-        parts.log.append(*titles(said))
+        if said.more:
+            parts.log.append(*titles(said))
         self.join(parts.host.before_prompt())
         said_by_user = UserEntry(parts.log.envelope(), Message(Role.USER, (Text(text), *content)), source=source)
         parts.log.append(said_by_user, *((TitleEntry("last-prompt", text),) if source != "system" else ()))
@@ -329,7 +330,7 @@ class Loop:
                 kept_working += 1
                 self.join([JoinedAttachment("hook_blocking_error", reminder(reason), reason)])
                 continue
-            return Ending.COMPLETED, reply.text
+            return Ending.COMPLETED, reply.message.text
         raise AssertionError("unreachable")
 
     async def _ask(self, number: int) -> Reply:
@@ -515,12 +516,12 @@ class Loop:
 
     async def _stop_hooks(self, reply: Reply, *, is_active: bool) -> tuple[str, bool]:
         """What keeps the agent working, or why it must stop."""
-        facts: JsonObject = {"stop_hook_active": is_active, "last_assistant_message": reply.text}
+        facts: JsonObject = {"stop_hook_active": is_active, "last_assistant_message": reply.message.text}
         said = await self.parts.hooks.fire(self.parts.stop_event, facts)
         for message in said.messages:
             self.parts.emit(Notice(message, "warning"))
         if said.stop is not None:
-            return said.stop or reply.text, True
+            return said.stop or reply.message.text, True
         return said.blocked or "\n".join(said.context), False
 
     async def _fail_turn(self, problem: Unavailable) -> tuple[Ending, str]:

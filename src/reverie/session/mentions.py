@@ -45,6 +45,8 @@ def find_mentions(text: str, desk: Desk) -> list[Mention]:
 
 async def attach_mentions(text: str, desk: Desk, policy: Policy, *, room_tokens: int) -> Sequence[JoinedAttachment]:
     """The attachments for a message; together at most about a quarter of `room_tokens`."""
+    if "@" not in text:
+        return ()
     left = room_tokens
     joined = []
     for mention in find_mentions(text, desk):

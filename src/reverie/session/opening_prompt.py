@@ -232,10 +232,9 @@ class OpeningPrompt:
 
     def _attach_newly_allowed(self) -> Sequence[JoinedAttachment]:
         """Instruction files that the user agreed to after the conversation was opened."""
-        before = self._loaded
-        if before is None or with_answers(before.where, before.waiting, self.hooks.answers) == before.where:
+        before, trust = self._loaded, self.hooks.answers
+        if before is None or not before.waiting or with_answers(before.where, before.waiting, trust) == before.where:
             return ()
-        trust = self.hooks.answers
         more = read_loaded(before.where, trust, lambda where: load_waiting(replace(before, where=where)))
         self._loaded = replace(before, waiting=()).with_more(more)
         return self._attach_loaded(more)

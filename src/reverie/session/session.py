@@ -189,7 +189,7 @@ class Session:
         try:
             await self._parts.loop.turn(text, content, source=source)
         finally:
-            self._parts.extensions.turn_ended()
+            self._parts.extensions.skill_invoker.turn_ended()
             self._parts.idle_hooks.begin()
             self._tell_commands()
 

@@ -45,14 +45,16 @@ def scan(text: str) -> list[Finding]:
     visible, to_text = without(INVISIBLE, text) if has_invisible(text) else (text, int)
     plain = visible.encode("ascii", "replace")  # one byte for each character, so that places stay
     words = _long_words(plain)
-    by_machine = list(_words_of_machines(plain, words))
-    found = [
-        *_tokens(visible, words),
-        *_in_context(visible, plain),
-        *_tokens_across_lines(visible, plain, words),
-        *((start, end, NAMED_SECRET) for start, end in by_machine if is_called_secret(visible, start, end)),
-        *engine.spans(visible, by_machine),
-    ]
+    found = list(_in_context(visible, plain))
+    if b"\n" in plain:
+        found += _tokens_across_lines(visible, plain, words)
+    if words:
+        by_machine = list(_words_of_machines(plain, words))
+        found += _tokens(visible, words)
+        found += ((start, end, NAMED_SECRET) for start, end in by_machine if is_called_secret(visible, start, end))
+        found += engine.spans(visible, by_machine)
+    if not found:
+        return []
     apart = _apart((to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in found)
     lines = lines_of((start for start, _, _ in apart), text)
     return [Finding(rule, start, end, line) for (start, end, rule), line in zip(apart, lines, strict=True)]

@@ -119,14 +119,6 @@ class WindowBudget:
         return max(0, self.limit_tokens - self.used_tokens)
 
     @property
-    def above_warning(self) -> bool:
-        return self.used_tokens > self.warning_tokens
-
-    @property
-    def above_error(self) -> bool:
-        return self.used_tokens > self.error_tokens
-
-    @property
     def must_compact(self) -> bool:
         """Above the compaction line, whether or not compaction is on."""
         return self.used_tokens > self.compact_at_tokens
@@ -150,9 +142,9 @@ class WindowBudget:
             return WindowLevel.BLOCKED
         if self.must_compact and self.compacts:
             return WindowLevel.COMPACT
-        if self.above_error:
+        if self.used_tokens > self.error_tokens:
             return WindowLevel.ERROR
-        return WindowLevel.WARNING if self.above_warning else WindowLevel.CALM
+        return WindowLevel.WARNING if self.used_tokens > self.warning_tokens else WindowLevel.CALM
 
 
 def effective_tokens(window_tokens: int, max_output_tokens: int | None, buffers: Buffers = DEFAULT_BUFFERS) -> int:

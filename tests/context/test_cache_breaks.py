@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie.context.cache_breaks import Break, Cause
-from reverie.context.cache_watch import CacheWatch
+from reverie.context.cache_breaks import Break, CacheWatch, Cause
 from reverie.messages.blocks import JsonObject, Opaque
 from reverie.messages.message import Usage, assistant, user
 from reverie.models.profiles import profile
