@@ -35,9 +35,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'reverie' has no attribute {name!r}")
     from importlib import import_module
 
-    found: object = getattr(import_module(_PLACES[name]), name)
-    globals()[name] = found
-    return found
+    public: object = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = public
+    return public
 
 
 def __dir__() -> list[str]:

@@ -33,9 +33,9 @@ def value(cls: type[Kind]) -> type[Kind]:
     body["__dataclass_fields__"] = _FIELDS
     body["__qualname__"] = cls.__qualname__
     # A new class, as slots cannot be added to one that exists.
-    made: type[Kind] = type(cls.__name__, cls.__bases__, body)
-    _DEFAULTS[made] = defaults
-    return made
+    slotted: type[Kind] = type(cls.__name__, cls.__bases__, body)
+    _DEFAULTS[slotted] = defaults
+    return slotted
 
 
 class _Fields:
@@ -44,9 +44,9 @@ class _Fields:
     def __get__(self, instance: object, cls: type) -> dict[str, Field[Any]]:
         body = {name: getattr(cls, name) for name in ("__annotations__", "__module__", "__doc__")} | _DEFAULTS[cls]
         described: type = dataclass(init=False, repr=False, eq=False)(type(cls.__name__, (), body))
-        found = {field.name: field for field in fields(described)}
-        cls.__dataclass_fields__ = found  # type: ignore[attr-defined] # this, until now
-        return found
+        by_name = {field.name: field for field in fields(described)}
+        cls.__dataclass_fields__ = by_name  # type: ignore[attr-defined] # this, until now
+        return by_name
 
 
 _FIELDS = _Fields()
@@ -62,28 +62,28 @@ def _init(self: Any, /, *given: object, **named: object) -> None:
 
 def _constructor(cls: type) -> Callable[..., None]:
     names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined] # put there by `value`
-    known: dict[str, object] = {"_MISSING": MISSING}
+    namespace: dict[str, object] = {"_MISSING": MISSING}
     parameters, puts = [], []
     for number, name in enumerate(names):
         # The slot itself: the instance refuses to be set.
-        known[f"_put{number}"] = getattr(cls, name).__set__
+        namespace[f"_put{number}"] = getattr(cls, name).__set__
         default = _DEFAULTS[cls].get(name, MISSING)
         factory = default.default_factory if isinstance(default, Field) else MISSING
         default = default.default if isinstance(default, Field) else default
-        given = name
+        argument = name
         if factory is not MISSING:
-            known[f"_make{number}"], default = factory, MISSING
-            given = f"_make{number}() if {name} is _MISSING else {name}"
-        known[f"_default{number}"] = default
+            namespace[f"_make{number}"], default = factory, MISSING
+            argument = f"_make{number}() if {name} is _MISSING else {name}"
+        namespace[f"_default{number}"] = default
         is_optional = factory is not MISSING or default is not MISSING
         parameters.append(f"{name}=_default{number}" if is_optional else name)
-        puts.append(f" _put{number}(self, {given})")
+        puts.append(f" _put{number}(self, {argument})")
     if hasattr(cls, "__post_init__"):
         puts.append(" self.__post_init__()")
-    exec(f"def __init__({', '.join(['self', *parameters])}):\n" + "\n".join(puts or [" pass"]), known)  # noqa: S102
-    made: Callable[..., None] = known["__init__"]  # type: ignore[assignment]
-    made.__qualname__ = f"{cls.__qualname__}.__init__"
-    return made
+    exec(f"def __init__({', '.join(['self', *parameters])}):\n" + "\n".join(puts or [" pass"]), namespace)  # noqa: S102
+    constructor: Callable[..., None] = namespace["__init__"]  # type: ignore[assignment]
+    constructor.__qualname__ = f"{cls.__qualname__}.__init__"
+    return constructor
 
 
 def _compared(self: object) -> object:
@@ -108,8 +108,8 @@ def _hash(self: object) -> int:
 
 
 def _repr(self: Any) -> str:
-    said = [each for each in fields(self) if each.repr and getattr(self, each.name) != each.default]
-    return f"{type(self).__name__}({', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in said)})"
+    shown_fields = [each for each in fields(self) if each.repr and getattr(self, each.name) != each.default]
+    return f"{type(self).__name__}({', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in shown_fields)})"
 
 
 def _setattr(self: object, name: str, value: object) -> NoReturn:  # noqa: ARG001 - the shape of the method

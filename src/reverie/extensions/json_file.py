@@ -34,11 +34,11 @@ def parse_object(content: bytes | str, name: str) -> JsonObject | Unread:
     """The object in a text; `name` says in the sentence where the text stood."""
     try:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
-        found: Json = json.loads(text)
+        document: Json = json.loads(text)
     except UnicodeDecodeError:
         return Unread(f"{name}: this is not UTF-8; save the file in that encoding")
     except json.JSONDecodeError as error:
         return Unread(f"{name}:{error.lineno}: not valid JSON: {error.msg}")
     except RecursionError:
         return Unread(f"{name}: nested too deeply")
-    return found if isinstance(found, dict) else Unread(f'{name}: expected an object, `{{"key": value}}`')
+    return document if isinstance(document, dict) else Unread(f'{name}: expected an object, `{{"key": value}}`')

@@ -50,8 +50,8 @@ class FrontMatterFile:
 
     def flag(self, key: str, *, default: bool) -> bool:
         """A yes or a no, in any of the words people use; anything else is the default."""
-        said = self.text(key).lower()
-        return True if said in _TRUE else False if said in _FALSE else default
+        answer = self.text(key).lower()
+        return True if answer in _TRUE else False if answer in _FALSE else default
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list, or a text that is one: parted by commas, or by blanks where there is none, outside of brackets."""
@@ -92,8 +92,8 @@ def servers_block(page: FrontMatterFile) -> str:
 
 def effort_of(page: FrontMatterFile) -> str:
     """The `effort` of a page; empty where it has none that anybody knows."""
-    said = page.text("effort").lower()
-    return said if said in EFFORTS else ""
+    effort = page.text("effort").lower()
+    return effort if effort in EFFORTS else ""
 
 
 def _convert_fields(value: object, key: str = "") -> object:

@@ -72,8 +72,8 @@ def read_task(folder: Path, task_id: str, *, now: datetime) -> BackgroundTask:
     Raises:
         UserMistake: there is none, or more than one.
     """
-    found = [task for task in list_tasks(folder, now=now) if task.id.startswith(task_id)]
-    exact = [task for task in found if task.id == task_id] or found
+    tasks = [task for task in list_tasks(folder, now=now) if task.id.startswith(task_id)]
+    exact = [task for task in tasks if task.id == task_id] or tasks
     if len(exact) != 1:
         raise UserMistake(f"{task_id!r} matches {len(exact) or 'no'} tasks; run `reverie tasks` for a list")
     return exact[0]

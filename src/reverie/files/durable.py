@@ -73,16 +73,16 @@ def write_many(contents: Sequence[tuple[Path, bytes | str]], *, mode: int | None
 
 def flush(paths: Iterable[Path]) -> None:
     """Bring files and folders that were written without a flush to the disk; one that is gone is left out."""
-    found = list(dict.fromkeys(paths))
-    if not found:
+    unique_paths = list(dict.fromkeys(paths))
+    if not unique_paths:
         return
-    if sys.platform == "linux" and len(found) >= _SYNC_ALL_FROM_FILES:
+    if sys.platform == "linux" and len(unique_paths) >= _SYNC_ALL_FROM_FILES:
         os.sync()
         return
     problems: list[OSError] = []
     opened: list[int] = []
     try:
-        for path in found:
+        for path in unique_paths:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 opened.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
         shares = [opened[start::_FLUSH_THREADS] for start in range(min(_FLUSH_THREADS, len(opened)))]
@@ -226,9 +226,9 @@ def _append(descriptor: int, content: bytes) -> int:
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
-    left = memoryview(content)
-    while left:
-        left = left[os.write(descriptor, left) :]
+    unwritten = memoryview(content)
+    while unwritten:
+        unwritten = unwritten[os.write(descriptor, unwritten) :]
 
 
 def _as_line(line: bytes | str) -> bytes:
@@ -240,10 +240,10 @@ def _as_line(line: bytes | str) -> bytes:
 
 def _mode_to_keep(path: Path | str, *, folder: int | None = None) -> int:
     try:
-        found = os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode
+        mode = os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode
     except FileNotFoundError:
         return PRIVATE_FILE_MODE
-    return stat.S_IMODE(found) & 0o777 if stat.S_ISREG(found) else PRIVATE_FILE_MODE
+    return stat.S_IMODE(mode) & 0o777 if stat.S_ISREG(mode) else PRIVATE_FILE_MODE
 
 
 def _sync(descriptor: int) -> None:

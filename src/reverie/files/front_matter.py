@@ -305,7 +305,7 @@ def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: i
 
     reader = _Reader()
     starts = [key.start_mark.line for key, _ in node.value] + [last]
-    found = []
+    entries = []
     for number, (key, value) in enumerate(node.value):
         start = max(first, starts[number])
         end = _without_trailing_comments(lines, start, starts[number + 1])
@@ -315,8 +315,8 @@ def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: i
         read = reader.value(value)
         if isinstance(read, Scalar) and value.style in {None, ""} and value.start_mark.line == start:
             read = _with_inline_hash(read, lines[start], value)
-        found.append(FrontMatterKey(reader.key(key), read, start, end, children))
-    return tuple(found)
+        entries.append(FrontMatterKey(reader.key(key), read, start, end, children))
+    return tuple(entries)
 
 
 def _with_inline_hash(read: Scalar, line: str, node: yaml.ScalarNode) -> Scalar:

@@ -78,10 +78,10 @@ def read_trust(store: Path, project: Path) -> TrustAnswers:
         answers = _read(store).get(_key(project), {})
     except Damaged as damage:
         return TrustAnswers(problem=f"{damage}; until then nothing that comes with a project is trusted")
-    said = {digest: answer.get("accepted") for digest, answer in answers.items()}
+    accepted = {digest: answer.get("accepted") for digest, answer in answers.items()}
     return TrustAnswers(
-        frozenset(digest for digest, yes in said.items() if yes is True),
-        frozenset(digest for digest, yes in said.items() if yes is False),
+        frozenset(digest for digest, yes in accepted.items() if yes is True),
+        frozenset(digest for digest, yes in accepted.items() if yes is False),
     )
 
 
@@ -122,11 +122,11 @@ def _read(store: Path) -> Mapping[str, _Answers]:
             raise Damaged(f"{store} is not a regular file; move it away", path=store)
         return {}
     try:
-        found = json.loads(content)
-        projects = found["projects"]
-        if found["version"] == _VERSION and all(_is_table(answers) for answers in projects.values()):
-            kept: Mapping[str, _Answers] = projects
-            return kept
+        document = json.loads(content)
+        projects = document["projects"]
+        if document["version"] == _VERSION and all(_is_table(answers) for answers in projects.values()):
+            by_project: Mapping[str, _Answers] = projects
+            return by_project
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
     raise Damaged(f"{store} is not a valid trust file; fix it or move it away", path=store)

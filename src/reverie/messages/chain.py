@@ -183,9 +183,9 @@ def _rest_of_the_reply(
 ) -> Iterable[AssistantEntry]:
     """The other records of a reply; a copy that another branch holds of one on the path is left out."""
     siblings = [one for one in replies.get(entry.message_id or "", ()) if _same_writer(one.envelope, entry.envelope)]
-    said = [one.message for one in siblings if one.envelope.uuid in on_path]
+    messages = [one.message for one in siblings if one.envelope.uuid in on_path]
     for sibling in siblings:
-        if sibling.envelope.uuid in on_path or sibling.message not in said:
+        if sibling.envelope.uuid in on_path or sibling.message not in messages:
             yield sibling
 
 

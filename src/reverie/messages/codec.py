@@ -131,12 +131,12 @@ def message_to_wire(message: Message) -> dict[str, Any]:
 
 def tool_from_wire(wire: Mapping[str, Any]) -> ToolSpec:
     """Read a tool definition; built-in kinds keep their fields in `extra`."""
-    known = ("name", "description", "input_schema")
+    fields = ("name", "description", "input_schema")
     return ToolSpec(
         name=str(wire.get("name", "")),
         description=str(wire.get("description", "")),
         input_schema=wire.get("input_schema", NOTHING_MORE),
-        extra={key: value for key, value in wire.items() if key not in known} or NOTHING_MORE,
+        extra={key: value for key, value in wire.items() if key not in fields} or NOTHING_MORE,
     )
 
 
@@ -195,8 +195,8 @@ def _tool_result(wire: Mapping[str, Any]) -> ToolResult:
         parts = ""
     else:
         raise TypeError("a tool result holds text or blocks")
-    known = ("type", "tool_use_id", "content", "is_error")
-    extra = _rest(wire, 3 + ("is_error" in wire), known)
+    fields = ("type", "tool_use_id", "content", "is_error")
+    extra = _rest(wire, 3 + ("is_error" in wire), fields)
     return ToolResult(_string(wire["tool_use_id"]), parts, wire.get("is_error") is True, extra)
 
 
@@ -218,11 +218,11 @@ def content_from_wire(wire: Any) -> tuple[Block, ...]:
     raise TypeError("a message holds text or blocks")
 
 
-def _rest(wire: Mapping[str, Any], usual: int, known: tuple[str, ...]) -> JsonObject:
+def _rest(wire: Mapping[str, Any], usual: int, fields: tuple[str, ...]) -> JsonObject:
     """The fields beyond the known ones; nearly always none, which a count shows at once."""
     if len(wire) <= usual:
         return NOTHING_MORE
-    return {key: value for key, value in wire.items() if key not in known} or NOTHING_MORE
+    return {key: value for key, value in wire.items() if key not in fields} or NOTHING_MORE
 
 
 def _string(value: Any) -> str:

@@ -35,8 +35,8 @@ class FileChange:
 
 def record_of(change: FileChange, *, version: int, timestamp: str) -> OtherEntry:
     """A change as an entry."""
-    kept = change.before if change.is_kept else None
-    backup = {"backupFileName": kept, "version": version, "backupTime": timestamp}
+    content = change.before if change.is_kept else None
+    backup = {"backupFileName": content, "version": version, "backupTime": timestamp}
     record = {
         "type": KIND,
         "messageId": change.message,

@@ -39,9 +39,11 @@ class Flag:
 
 def flags(text: str) -> tuple[Flag, ...]:
     """Everything suspicious in a text, in order; phrases are found even where invisible characters break them up."""
-    found = sorted([*_hidden(text), *_phrases(text)], key=lambda item: item[:2])
-    lines = lines_of((start for start, _, _ in found), text)
-    return tuple(Flag(suspicion, start, end, line) for (start, end, suspicion), line in zip(found, lines, strict=True))
+    suspicions = sorted([*_hidden(text), *_phrases(text)], key=lambda item: item[:2])
+    lines = lines_of((start for start, _, _ in suspicions), text)
+    return tuple(
+        Flag(suspicion, start, end, line) for (start, end, suspicion), line in zip(suspicions, lines, strict=True)
+    )
 
 
 def fence_text(text: str, label: str = "memory") -> str:
@@ -80,9 +82,9 @@ _ENGLAND = "\U0001f3f4"
 
 
 def _hidden(text: str) -> Iterator[tuple[int, int, Suspicion]]:
-    found = [] if text.isascii() else list(_HIDDEN.finditer(text))
-    is_right_to_left = bool(found) and any(unicodedata.bidirectional(char) in {"R", "AL"} for char in text)
-    for match in found:
+    matches = [] if text.isascii() else list(_HIDDEN.finditer(text))
+    is_right_to_left = bool(matches) and any(unicodedata.bidirectional(char) in {"R", "AL"} for char in text)
+    for match in matches:
         if match[0] in _DIRECTION_MARKS and is_right_to_left:
             continue
         if not _is_legitimate(text, match):

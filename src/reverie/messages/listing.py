@@ -63,8 +63,8 @@ class Glance:
 
 def list_glances(folders: Iterable[Path]) -> list[Glance]:
     """All sessions in these folders, newest first; sub-agents' files are passed over."""
-    found = [glance for folder in folders for path in _transcripts(folder) if (glance := read_glance(path))]
-    return sorted(found, key=lambda glance: (glance.updated, glance.id), reverse=True)
+    glances = [glance for folder in folders for path in _transcripts(folder) if (glance := read_glance(path))]
+    return sorted(glances, key=lambda glance: (glance.updated, glance.id), reverse=True)
 
 
 def read_glance(path: Path) -> Glance | None:
@@ -112,20 +112,20 @@ def read_working_directory(folder: Path) -> str | None:
     """
     files = [path for path in folder.glob("*.jsonl") if path.is_file()]
     newest = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
-    held: str | None = None
+    directory: str | None = None
     for path in newest[:_LOOKED_AT]:
         glance = read_glance(path)
         if glance is not None and names_folder_of(folder.name, glance.cwd):
             return glance.cwd
         if path == newest[0] and glance is not None:
-            held = glance.cwd
-    return held
+            directory = glance.cwd
+    return directory
 
 
 def _transcripts(folder: Path) -> Iterator[Path]:
     try:
-        with os.scandir(folder) as found:
-            names = sorted(entry.name for entry in found if entry.name.endswith(".jsonl"))
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if entry.name.endswith(".jsonl"))
     except OSError:
         return
     for name in names:
@@ -170,15 +170,15 @@ class _Ends:
         end = self.size
         while end > 0:
             start = self.size - len(self._tail)
-            found = self._tail.rfind(b"\n", 0, end - start)
-            if found < 0 and start > 0:
+            newline = self._tail.rfind(b"\n", 0, end - start)
+            if newline < 0 and start > 0:
                 if len(self._tail) >= MAX_END_BYTES:
                     return
                 further = max(0, start - max(len(self._tail), END_BYTES))
                 self._tail = self._read(further, start) + self._tail
                 continue
-            yield self._tail[found + 1 : end - start]
-            end = start + found
+            yield self._tail[newline + 1 : end - start]
+            end = start + newline
 
     def _read(self, start: int, end: int) -> bytes:
         self._file.seek(start)
@@ -246,12 +246,12 @@ def _title(parts: Sequence[bytes]) -> str | None:
 
 def _lines_with(mark: bytes, chunk: bytes) -> Iterator[bytes]:
     """The lines that hold a mark, the last first, without looking at the others."""
-    found = chunk.rfind(mark) if mark in chunk else -1
-    while found >= 0:
-        start = chunk.rfind(b"\n", 0, found) + 1
-        end = chunk.find(b"\n", found)
+    position = chunk.rfind(mark) if mark in chunk else -1
+    while position >= 0:
+        start = chunk.rfind(b"\n", 0, position) + 1
+        end = chunk.find(b"\n", position)
         yield chunk[start : len(chunk) if end < 0 else end]
-        found = chunk.rfind(mark, 0, start)
+        position = chunk.rfind(mark, 0, start)
 
 
 def _prompt(opening: Entry, lines: Iterable[bytes]) -> str:

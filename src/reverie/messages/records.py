@@ -232,13 +232,13 @@ def _system(record: _Record, envelope: Envelope, line: bytes) -> Entry:
         case "compact_boundary":
             return _boundary(as_object(decode_json(record.compactMetadata)), envelope, line)
         case "microcompact_boundary":
-            found = as_object(decode_json(record.microcompactMetadata))
+            metadata = as_object(decode_json(record.microcompactMetadata))
             return ClearEntry(
                 envelope,
-                tuple(map(str, found.get("compactedToolIds") or ())),
+                tuple(map(str, metadata.get("compactedToolIds") or ())),
                 CLEARED,
-                str(found.get("trigger", "auto")),
-                as_count(found.get("tokensSaved")),
+                str(metadata.get("trigger", "auto")),
+                as_count(metadata.get("tokensSaved")),
                 line,
             )
         case str() as subtype if subtype.startswith("reverie_"):
@@ -247,24 +247,24 @@ def _system(record: _Record, envelope: Envelope, line: bytes) -> Entry:
             return LinkEntry(envelope, f"system:{other}", line)
 
 
-def _boundary(found: Mapping[str, Any], envelope: Envelope, line: bytes) -> BoundaryEntry:
-    preserved = found.get("preservedMessages") or {}
-    segment = found.get("preservedSegment") or {}
+def _boundary(metadata: Mapping[str, Any], envelope: Envelope, line: bytes) -> BoundaryEntry:
+    preserved = metadata.get("preservedMessages") or {}
+    segment = metadata.get("preservedSegment") or {}
     # `allUuids` also names what the writer did not send again, so it is only the second choice.
-    kept = preserved.get("uuids") or preserved.get("allUuids") or ()
-    keeps_run = not kept and bool(segment.get("headUuid") and segment.get("tailUuid"))
+    uuids = preserved.get("uuids") or preserved.get("allUuids") or ()
+    keeps_run = not uuids and bool(segment.get("headUuid") and segment.get("tailUuid"))
     if keeps_run:
-        kept = (segment["headUuid"], segment["tailUuid"])
+        uuids = (segment["headUuid"], segment["tailUuid"])
     return BoundaryEntry(
         envelope,
-        str(found.get("trigger", "auto")),
-        found.get("preTokens"),
-        found.get("postTokens"),
-        tuple(map(str, kept)),
+        str(metadata.get("trigger", "auto")),
+        metadata.get("preTokens"),
+        metadata.get("postTokens"),
+        tuple(map(str, uuids)),
         preserved.get("anchorUuid") or segment.get("anchorUuid"),
-        relinks="reverie" not in found,
+        relinks="reverie" not in metadata,
         keeps_run=keeps_run,
-        details=found,
+        details=metadata,
         raw=line,
     )
 
@@ -440,12 +440,12 @@ def _spill_wire(entry: SpillEntry) -> dict[str, Any]:
     return _ours_wire("spill", entry.envelope) | {"reverie": {"decisions": decisions}}
 
 
-def _foreign_replacements(found: Any) -> Iterable[SpillDecision]:
+def _foreign_replacements(records: Any) -> Iterable[SpillDecision]:
     """What other writers recorded; the names of the fields are not documented, so the likely ones are tried."""
-    for one in found if isinstance(found, list) else ():
-        if not isinstance(one, dict):
+    for record in records if isinstance(records, list) else ():
+        if not isinstance(record, dict):
             continue
-        tool_use_id = one.get("toolUseId") or one.get("tool_use_id") or one.get("toolUseID")
-        preview = one.get("replacement") or one.get("content") or one.get("preview")
+        tool_use_id = record.get("toolUseId") or record.get("tool_use_id") or record.get("toolUseID")
+        preview = record.get("replacement") or record.get("content") or record.get("preview")
         if isinstance(tool_use_id, str) and isinstance(preview, str):
-            yield SpillDecision(tool_use_id, preview, one.get("path"), one.get("sha256"), one.get("sizeBytes"))
+            yield SpillDecision(tool_use_id, preview, record.get("path"), record.get("sha256"), record.get("sizeBytes"))

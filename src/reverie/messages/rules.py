@@ -81,12 +81,12 @@ class Conforming:
         """As the function; fast when these messages begin with those of the last time, as the same objects."""
         if len(self._given) > len(messages) or not all(map(is_, self._given, messages)):
             self._given, self._whole, self._called = [], [], set()
-        known = len(self._given)
-        newest = _newest_reply(messages, known)
-        settled = self._check_added(messages[known:newest])
+        unchanged = len(self._given)
+        newest = _newest_reply(messages, unchanged)
+        settled = self._check_added(messages[unchanged:newest])
         if settled is None or (settled and settled[-1].role is not Role.USER):
             return conform(messages)
-        self._given += messages[known:newest]
+        self._given += messages[unchanged:newest]
         self._whole += settled
         self._called.update(call.id for message in settled for call in message.tool_uses)
         rest = self._check_added(messages[newest:])
@@ -136,23 +136,23 @@ def _same_results(item: Item, following: Item | None) -> bool:
 def _answers(calls: Sequence[ToolUse], results: Sequence[ToolResult]) -> tuple[Block, ...]:
     """One result per call: the given ones in their order, then a stand-in for each that is missing."""
     wanted = {call.id for call in calls}
-    given: dict[str, ToolResult] = {}
+    answered: dict[str, ToolResult] = {}
     for result in results:
         if result.tool_use_id in wanted:
-            given.setdefault(result.tool_use_id, result)
-    missing = (ToolResult(call.id, UNANSWERED, is_error=True) for call in calls if call.id not in given)
-    return (*given.values(), *missing)
+            answered.setdefault(result.tool_use_id, result)
+    missing = (ToolResult(call.id, UNANSWERED, is_error=True) for call in calls if call.id not in answered)
+    return (*answered.values(), *missing)
 
 
 def _fresh_calls(content: tuple[Block, ...], called: set[str]) -> tuple[Block, ...]:
-    kept: list[Block] = []
+    blocks: list[Block] = []
     for block in content:
         if isinstance(block, ToolUse):
             if block.id in called:
                 continue
             called.add(block.id)
-        kept.append(block)
-    return tuple(kept)
+        blocks.append(block)
+    return tuple(blocks)
 
 
 def _acceptable(messages: Iterable[Message]) -> Iterable[Message]:

@@ -27,14 +27,14 @@ def output_words(output: str, ending: str = "") -> str:
 
 def command_in(text: str) -> str | None:
     """The command of a message that is one."""
-    found = _INPUT.match(text)
-    return found[1] if found else None
+    match = _INPUT.match(text)
+    return match[1] if match else None
 
 
 def output_in(text: str) -> tuple[str, str]:
     """What was printed and how it ended, of a message that says it; else nothing."""
-    found = _OUTPUT.match(text)
-    return (found[1], found[2]) if found else ("", "")
+    match = _OUTPUT.match(text)
+    return (match[1], match[2]) if match else ("", "")
 
 
 def is_printed(text: str) -> bool:

@@ -54,13 +54,13 @@ def _entries(messages: list[Mapping[str, Any]], session: str) -> Iterator[Entry]
 
 
 def _reply(text: str, number: int) -> tuple[tuple[Block, ...], str | None]:
-    found = _COMMAND.search(text)
-    if found is None:
+    match = _COMMAND.search(text)
+    if match is None:
         return (Text(text),), None
     call = f"call_{number}"
-    said = text[: found.start()].rstrip() + text[found.end() :].rstrip()
-    blocks: tuple[Block, ...] = (ToolUse(call, "Bash", {"command": found[1]}),)
-    return ((Text(said), *blocks) if said.strip() else blocks), call
+    prose = text[: match.start()].rstrip() + text[match.end() :].rstrip()
+    blocks: tuple[Block, ...] = (ToolUse(call, "Bash", {"command": match[1]}),)
+    return ((Text(prose), *blocks) if prose.strip() else blocks), call
 
 
 def _answer(text: str, call: str | None) -> Block:

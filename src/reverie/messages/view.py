@@ -104,15 +104,15 @@ class View:
 def project(entries: Sequence[Entry], leaf: str | None = None) -> View:
     """Compute what the model sees after these entries, ending at `leaf` or at the newest one."""
     loose = (entry for entry in entries if isinstance(entry, SpillEntry) and entry.envelope is None)
-    known = {envelope.uuid: entry for entry in entries if (envelope := envelope_of(entry)) is not None}
-    return Projection(known).extend(loose).extend(linearize(entries, leaf)).view()
+    by_uuid = {envelope.uuid: entry for entry in entries if (envelope := envelope_of(entry)) is not None}
+    return Projection(by_uuid).extend(loose).extend(linearize(entries, leaf)).view()
 
 
 class Projection:
     """The fold behind `project`. Feeding entries one by one gives the same view as projecting them all."""
 
-    def __init__(self, known: dict[str, Entry] | None = None) -> None:
-        self._known: dict[str, Entry] = {} if known is None else known
+    def __init__(self, by_uuid: dict[str, Entry] | None = None) -> None:
+        self._known: dict[str, Entry] = {} if by_uuid is None else by_uuid
         self._items: list[Item] = []
         self._system: tuple[SystemBlock, ...] = ()
         self._tools: tuple[ToolSpec, ...] = ()
@@ -243,7 +243,7 @@ class Projection:
 
     def _once(self, content: tuple[Block, ...]) -> tuple[Block, ...]:
         """Drop calls and results that some files record twice under different ids."""
-        kept: list[Block] = []
+        blocks: list[Block] = []
         for block in content:
             if isinstance(block, ToolUse):
                 if block.id in self._called:
@@ -253,8 +253,8 @@ class Projection:
                 if block.tool_use_id in self._answered:
                     continue
                 self._answered.add(block.tool_use_id)
-            kept.append(block)
-        return content if len(kept) == len(content) else tuple(kept)
+            blocks.append(block)
+        return content if len(blocks) == len(content) else tuple(blocks)
 
     def _start_anew(self, entry: BoundaryEntry) -> None:
         self._items.clear()

@@ -65,14 +65,14 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 def _tool_choice(choice: JsonObject | None) -> dict[str, Any]:
     if choice is None:
         return {}
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if choice.get("type") == "tool":
-        said["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
+        fields["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
     else:
-        said["tool_choice"] = _CHOICES.get(str(choice.get("type")), "auto")
+        fields["tool_choice"] = _CHOICES.get(str(choice.get("type")), "auto")
     if choice.get("disable_parallel_tool_use") is True:
-        said["parallel_tool_calls"] = False
-    return said
+        fields["parallel_tool_calls"] = False
+    return fields
 
 
 def _messages(request: Request) -> Iterator[dict[str, Any]]:

@@ -165,12 +165,12 @@ class ChatAssembly:
 
     def _stop_reason(self) -> str:
         """What stopped the model; servers often say `stop` after tool calls, or nothing."""
-        said = _STOP_REASONS.get(self._finish_reason or "stop", self._finish_reason or "")
+        stop_reason = _STOP_REASONS.get(self._finish_reason or "stop", self._finish_reason or "")
         if self._is_refusal:
             return "refusal"
-        if said in ("end_turn", "tool_use"):
+        if stop_reason in ("end_turn", "tool_use"):
             return "tool_use" if self._calls else "end_turn"
-        return said
+        return stop_reason
 
     def _blocks(self) -> Iterator[Block]:
         if reasoning := "".join(self._reasoning):

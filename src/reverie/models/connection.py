@@ -117,8 +117,8 @@ def translate_sdk_errors(sdk: ModuleType, provider: ProviderName, timeouts: Time
     try:
         yield
     except sdk.APIStatusError as failure:
-        said = read_failure(failure.status_code, failure.body, failure.response.headers)
-        raise fault(said, provider) from None
+        provider_error = read_failure(failure.status_code, failure.body, failure.response.headers)
+        raise fault(provider_error, provider) from None
     except (sdk.APIConnectionError, httpx2.TransportError) as failure:
         raise _connection_fault(failure, provider, timeouts) from None
     except sdk.APIError as failure:

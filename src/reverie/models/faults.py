@@ -134,21 +134,21 @@ def read_failure(status: int | None, body: object, headers: Mapping[str, str]) -
     )
 
 
-def fault(said: ProviderError, provider: ProviderName) -> Unavailable:
+def fault(error: ProviderError, provider: ProviderName) -> Unavailable:
     """The error for what was said."""
-    status = said.status or _STATUS_OF_KIND.get(said.kind, 500)
-    quoted = provider.quote(said.text) or f"status {status}"
-    origin: dict[str, Any] = {"status": status, "request_id": said.request_id}
-    if (gap := _too_long(said)) is not None:
+    status = error.status or _STATUS_OF_KIND.get(error.kind, 500)
+    quoted = provider.quote(error.text) or f"status {status}"
+    origin: dict[str, Any] = {"status": status, "request_id": error.request_id}
+    if (gap := _too_long(error)) is not None:
         used, limit = gap
         return ContextTooLong(f"too long for the model: {quoted}", used_tokens=used, limit_tokens=limit, **origin)
-    if _TOO_LARGE.search(said.text) or status == 413:
+    if _TOO_LARGE.search(error.text) or status == 413:
         return MediaTooLarge(f"too large for {provider.place}: {quoted}", **origin)
-    if _NO_CREDIT.search(said.text) or said.kind == "insufficient_quota":
+    if _NO_CREDIT.search(error.text) or error.kind == "insufficient_quota":
         return Unauthenticated(f"{provider.place}: {_AUTHENTICATION_ADVICE[402]} ({quoted})", **origin)
     if status in _AUTHENTICATION_ADVICE:
         return Unauthenticated(f"{provider.place}: {_AUTHENTICATION_ADVICE[status]} ({quoted})", **origin)
-    origin["retry_after_seconds"] = said.retry_after_seconds
+    origin["retry_after_seconds"] = error.retry_after_seconds
     if status == 429:
         return RateLimited(f"{provider.place} has had too many requests: {quoted}", **origin)
     if status >= 500 or status == 408:
@@ -156,18 +156,18 @@ def fault(said: ProviderError, provider: ProviderName) -> Unavailable:
     return BadRequest(f"{provider.place} refused the request ({status}): {quoted}", **origin)
 
 
-def _too_long(said: ProviderError) -> tuple[int | None, int | None] | None:
+def _too_long(error: ProviderError) -> tuple[int | None, int | None] | None:
     """Size and limit of a request that does not fit; None when that is not the matter."""
-    if said.status in _AUTHENTICATION_ADVICE:
+    if error.status in _AUTHENTICATION_ADVICE:
         return None
-    plain = re.sub(r"(?<=\d),(?=\d{3})", "", said.text)
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", error.text)
     for pattern in _TOO_LONG:
         if match := pattern.search(plain):
-            found = {name: int(value) for name, value in match.groupdict().items() if value}
-            used = found.get("used", said.used_tokens) + found.get("more", 0)
-            return used or None, found.get("limit", said.limit_tokens) or None
-    if said.kind in _TOO_LONG_KINDS:
-        return said.used_tokens or None, said.limit_tokens or None
+            sizes = {name: int(value) for name, value in match.groupdict().items() if value}
+            used = sizes.get("used", error.used_tokens) + sizes.get("more", 0)
+            return used or None, sizes.get("limit", error.limit_tokens) or None
+    if error.kind in _TOO_LONG_KINDS:
+        return error.used_tokens or None, error.limit_tokens or None
     return None
 
 

@@ -169,8 +169,8 @@ def as_request(ask: Ask, parent: Request, model: str) -> Request:
 def _clearing(management: JsonObject | None) -> JsonObject | None:
     """The parent's edits without compaction: who is asked for a summary must not begin with one."""
     edits = management.get("edits") if management else None
-    kept = [edit for edit in edits if "compact" not in str(edit)] if isinstance(edits, list) else []
-    return {"edits": kept} if kept else None
+    clearing = [edit for edit in edits if "compact" not in str(edit)] if isinstance(edits, list) else []
+    return {"edits": clearing} if clearing else None
 
 
 def shared_cache_marks(parent: Request, messages: Sequence[Message]) -> tuple[CacheMark, ...]:
@@ -182,8 +182,8 @@ def shared_cache_marks(parent: Request, messages: Sequence[Message]) -> tuple[Ca
         same += 1
     blocks = 0
     if same < min(len(messages), len(parent.messages)) and messages[same].role is parent.messages[same].role:
-        for one, other in zip(messages[same].content, parent.messages[same].content, strict=False):
-            if one != other:
+        for block, other in zip(messages[same].content, parent.messages[same].content, strict=False):
+            if block != other:
                 break
             blocks += 1
     return tuple(

@@ -92,7 +92,7 @@ class LedgerTail:
 
     def read(self) -> list[Booking]:
         """The calls that were booked since this was last asked."""
-        found: list[Booking] = []
+        bookings: list[Booking] = []
         for path in sorted(self._folder.glob(_MONTHS)):
             done = self._read.get(path, 0)
             if path.stat().st_size <= done:
@@ -102,8 +102,8 @@ class LedgerTail:
                 fresh = file.read()
             whole = fresh[: fresh.rfind(b"\n") + 1]
             self._read[path] = done + len(whole)
-            found += _read_lines(whole.decode("utf-8", "replace"))
-        return found
+            bookings += _read_lines(whole.decode("utf-8", "replace"))
+        return bookings
 
 
 @value

@@ -193,9 +193,9 @@ def _compaction_usage(usage: Mapping[str, Any]) -> Usage:
     """Add up the iterations: the provider's top-level counts leave a compaction out."""
     rounds = usage.get("iterations")
     total = Usage()
-    for one in rounds if isinstance(rounds, list) else ():
-        if _object(one).get("type") == "compaction":
-            total += usage_from_wire(one)
+    for iteration in rounds if isinstance(rounds, list) else ():
+        if _object(iteration).get("type") == "compaction":
+            total += usage_from_wire(iteration)
     return total
 
 

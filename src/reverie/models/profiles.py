@@ -283,13 +283,13 @@ _UNKNOWN_CLAUDE = Profile(
 def profile(model: str, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Profile:
     """The facts on a model, by any of its spellings; an unknown one gets a careful window and no price."""
     family = canonical_name(model)
-    found = PROFILES.get(family) or _unknown(family)
+    facts = PROFILES.get(family) or _unknown(family)
     override = overrides.get(model) or overrides.get(family)
     if override is not None:
-        found = _overridden(found, override)
+        facts = _overridden(facts, override)
     if wants_extended_window(model):
-        found = replace(found, window_tokens=EXTENDED_WINDOW_TOKENS, window_is_stated=True)
-    return found
+        facts = replace(facts, window_tokens=EXTENDED_WINDOW_TOKENS, window_is_stated=True)
+    return facts
 
 
 def window_tokens(
@@ -355,17 +355,17 @@ def _tokenizer_of_unknown(family: str) -> Tokenizer:
     return Tokenizer.OLD if numbers and tuple(numbers[:2]) < (4, 7) else Tokenizer.NEW
 
 
-def _overridden(found: Profile, override: ProfileOverride) -> Profile:
+def _overridden(facts: Profile, override: ProfileOverride) -> Profile:
     return replace(
-        found,
-        window_tokens=found.window_tokens if override.window_tokens is None else override.window_tokens,
-        window_is_stated=found.window_is_stated or override.window_tokens is not None,
-        max_output_tokens=found.max_output_tokens if override.max_output_tokens is None else override.max_output_tokens,
+        facts,
+        window_tokens=facts.window_tokens if override.window_tokens is None else override.window_tokens,
+        window_is_stated=facts.window_is_stated or override.window_tokens is not None,
+        max_output_tokens=facts.max_output_tokens if override.max_output_tokens is None else override.max_output_tokens,
         cache_minimum_tokens=(
-            found.cache_minimum_tokens if override.cache_minimum_tokens is None else override.cache_minimum_tokens
+            facts.cache_minimum_tokens if override.cache_minimum_tokens is None else override.cache_minimum_tokens
         ),
-        prices=override.prices or found.prices,
-        tokenizer=override.tokenizer or found.tokenizer,
-        abilities=override.abilities or found.abilities,
-        is_known=found.is_known or override.window_tokens is not None,
+        prices=override.prices or facts.prices,
+        tokenizer=override.tokenizer or facts.tokenizer,
+        abilities=override.abilities or facts.abilities,
+        is_known=facts.is_known or override.window_tokens is not None,
     )

@@ -189,15 +189,15 @@ def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
             return PermissionDecision(
                 PermissionVerdict.ASK, f"The command writes {_describe_path(redirect)}. {answer.reason}"
             )
-    left = find_uncovered_commands(examined, policy, lambda path: may_read("Read", path, policy))
-    if not left:
+    uncovered = find_uncovered_commands(examined, policy, lambda path: may_read("Read", path, policy))
+    if not uncovered:
         rules = ", ".join(allowing_rules(examined, policy))
         return (
             _allow_by_rule(rules)
             if rules
             else PermissionDecision(PermissionVerdict.ALLOW, "All parts of the command are read-only.")
         )
-    shown = "; ".join(dict.fromkeys(left))
+    shown = "; ".join(dict.fromkeys(uncovered))
     return PermissionDecision(
         PermissionVerdict.ASK, f"No rule allows `{_short(shown)}`, and it is not recognised as read-only."
     )

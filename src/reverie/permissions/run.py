@@ -117,11 +117,11 @@ def _may_mean(rule: PermissionRule, step: SimpleCommand) -> bool:
     ):
         return False
     words = after_git_options(step) if wanted[0] == "git" else step.words[1:]
-    named = [word.value for word in words if word.value is None or not word.value.startswith("-")]
-    for word, said in zip(wanted[1:], named, strict=False):
-        if said is None:
+    operands = [word.value for word in words if word.value is None or not word.value.startswith("-")]
+    for word, operand in zip(wanted[1:], operands, strict=False):
+        if operand is None:
             return True
-        if word != said:
+        if word != operand:
             return False
     return False
 
@@ -130,22 +130,22 @@ def allowing_rules(examined: Examined, policy: Policy) -> tuple[str, ...]:
     """The allow rules that some part of the command needs."""
     if examined.blanket:
         return (examined.blanket,)
-    found = (_step_rule(step, policy) for step in examined.script.steps)
-    return tuple(dict.fromkeys(rule for rule in found if rule))
+    rules = (_step_rule(step, policy) for step in examined.script.steps)
+    return tuple(dict.fromkeys(rule for rule in rules if rule))
 
 
 def find_uncovered_commands(examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> list[str]:
     """The simple commands that neither a rule allows nor are known to only read what may be read."""
     if examined.blanket:
         return []
-    left = [step.text for step in examined.script.steps if not _is_covered(step, examined, policy, may_read)]
+    uncovered = [step.text for step in examined.script.steps if not _is_covered(step, examined, policy, may_read)]
     for redirect in examined.script.redirects:
         word = redirect.target
         if word.value is None or word.has_glob:
-            left.append(f"{'>' if redirect.writes else '<'} {word.text}")
+            uncovered.append(f"{'>' if redirect.writes else '<'} {word.text}")
         elif not redirect.writes and not all(map(may_read, _locate_words([word], examined))):
-            left.append(f"< {word.text}")
-    return left
+            uncovered.append(f"< {word.text}")
+    return uncovered
 
 
 def _is_covered(step: SimpleCommand, examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> bool:

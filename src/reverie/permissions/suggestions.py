@@ -51,15 +51,15 @@ _RUNNERS = frozenset({"python", "python3", "node", "ruby", "npx", "uvx", "bunx"}
 
 def suggestions(need: Need, policy: Policy) -> tuple[str, ...]:
     """Rules in the users' syntax that would have settled this call."""
-    found: list[str] = []
+    rules: list[str] = []
     for text in dict.fromkeys(_candidates(need, policy)):
         try:
             settled = decide(need, policy.with_rule(text)).verdict is PermissionVerdict.ALLOW
         except UserMistake:
             continue
         if settled:
-            found.append(text)
-    return tuple(found)
+            rules.append(text)
+    return tuple(rules)
 
 
 def _candidates(need: Need, policy: Policy) -> Iterator[str]:
@@ -85,10 +85,10 @@ def _candidates(need: Need, policy: Policy) -> Iterator[str]:
 
 def _for_command(need: Need, policy: Policy) -> Iterator[str]:
     examined = examine(need, policy)
-    left = find_uncovered_commands(examined, policy, lambda path: may_read("Read", path, policy))
+    uncovered = find_uncovered_commands(examined, policy, lambda path: may_read("Read", path, policy))
     if len(examined.command) <= _EXACT_CHARS and "\n" not in examined.command:
         yield f"Bash({_escape_stars(examined.command)})"
-    steps = [step for step in examined.script.steps if step.text in left]
+    steps = [step for step in examined.script.steps if step.text in uncovered]
     if not steps:
         return
     step = steps[0]

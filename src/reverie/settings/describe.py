@@ -34,11 +34,11 @@ def _sentences(module: str) -> Mapping[tuple[str, str], str]:
         source = inspect.getsource(sys.modules[module])
     except OSError:
         return {}
-    found: dict[tuple[str, str], str] = {}
+    sentences: dict[tuple[str, str], str] = {}
     for node in ast.parse(source).body:
         if isinstance(node, ast.ClassDef):
-            found.update({(node.name, field): sentence for field, sentence in _fields(node)})
-    return found
+            sentences.update({(node.name, field): sentence for field, sentence in _fields(node)})
+    return sentences
 
 
 def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:

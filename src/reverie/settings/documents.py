@@ -54,8 +54,8 @@ def parse_toml(text: str, name: str) -> SettingsDocument | UnreadableDocument:
     try:
         return SettingsDocument(name, tomllib.loads(text), toml_lines(text))
     except ValueError as error:
-        found = re.search(_LINE, str(error))
-        line = int(found.group(1)) if found else text.count("\n") + 1
+        match = re.search(_LINE, str(error))
+        line = int(match.group(1)) if match else text.count("\n") + 1
         return UnreadableDocument(f"{name}:{line}: not valid TOML: {re.sub(_LINE, '', str(error))}")
     except RecursionError:
         return UnreadableDocument(f"{name}: nested too deeply")

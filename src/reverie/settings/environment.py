@@ -83,11 +83,11 @@ def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[tup
     removed = {name: advice for name in strange if (advice := _advice_on_removed(name)) is not None}
     if not strange:
         return []
-    known = {key.variable for key in keys().values() if key.variable}
+    variables = {key.variable for key in keys().values() if key.variable}
     from difflib import get_close_matches
 
-    unknown = sorted(strange - known - set(removed))
-    near = {name: get_close_matches(name, known, n=1, cutoff=0.85) for name in unknown}
+    unknown = sorted(strange - variables - set(removed))
+    near = {name: get_close_matches(name, variables, n=1, cutoff=0.85) for name in unknown}
     return [
         *((name, f"{name} was removed and is ignored: {advice}") for name, advice in sorted(removed.items())),
         *((name, f"{name} is not a setting; did you mean {close[0]}?") for name, close in near.items() if close),

@@ -111,14 +111,14 @@ def givens_of(table: Mapping[str, object], place: Callable[[KeyPath], str]) -> t
     problems: list[str] = []
 
     def walk(here: Mapping[str, object], path: KeyPath) -> None:
-        for name, said in here.items():
+        for name, entry in here.items():
             inner = (*path, name)
             if find(inner) is not None or advice_on_removed(inner) is not None:
-                givens.append(Given(inner, said, place(inner)))
+                givens.append(Given(inner, entry, place(inner)))
             elif not is_group(inner):
                 problems.append(f"{place(inner)}: {unknown(format_key_path(inner))}")
-            elif isinstance(said, Mapping):
-                walk(said, inner)
+            elif isinstance(entry, Mapping):
+                walk(entry, inner)
             else:
                 problems.append(
                     f"{place(inner)}: `{format_key_path(inner)}` is a group of settings; write it as a table"
@@ -227,8 +227,8 @@ def merge(
     )
 
 
-def _make_declaration(text: object, given: Given, layer: Layer) -> Declaration:
-    return Declaration(source=layer.source.value, place=given.place, committed=layer.committed, text=str(text))
+def _make_declaration(text: object, declared: Given, layer: Layer) -> Declaration:
+    return Declaration(source=layer.source.value, place=declared.place, committed=layer.committed, text=str(text))
 
 
 @value
@@ -238,7 +238,7 @@ class _Refusal:
     """Not for good: the user's word lets it count."""
 
 
-def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin]) -> _Refusal | None:
+def _refusal(key: Key, value: object, layer: Layer, origins: Sequence[Origin]) -> _Refusal | None:
     if key.guard is Guard.PROCESS and layer.source not in (SettingsSource.ENVIRONMENT, SettingsSource.FLAG):
         return _Refusal(f"only a flag or the environment ({key.variable}) may set it")
     if key.guard is Guard.MANAGED and layer.source is not SettingsSource.MANAGED:
@@ -250,7 +250,7 @@ def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin]) -> _
             return _Refusal("it comes with the project and is used only if you trust it (`reverie trust`)", waits=True)
         case Guard.PERSONAL if not layer.is_local:
             return _Refusal("a file that comes with the project may not set it; write it in your own settings")
-        case Guard.ONLY_LOWER if not _raises(value, said[-1].value if said else key.default):
+        case Guard.ONLY_LOWER if not _raises(value, origins[-1].value if origins else key.default):
             return None
         case Guard.ONLY_LOWER if not layer.is_local:
             return _Refusal("a file that comes with the project may lower this limit but not raise it")
@@ -264,14 +264,14 @@ def _raises(value: Any, limit: Any) -> bool:
     return limit is not None and (value is None or value > limit)
 
 
-def _combine_origins(path: KeyPath, said: Sequence[Origin]) -> object:
+def _combine_origins(path: KeyPath, origins: Sequence[Origin]) -> object:
     key = find(path)
     assert key is not None
     if key.form is Form.DECLARATION:
-        return tuple(origin.value for origin in said)
+        return tuple(origin.value for origin in origins)
     if key.form is Form.LIST and not key.stands_alone:
-        return tuple(dict.fromkeys(item for origin in said for item in _items(origin.value)))
-    return said[-1].value
+        return tuple(dict.fromkeys(item for origin in origins for item in _items(origin.value)))
+    return origins[-1].value
 
 
 def _items(value: object) -> tuple[object, ...]:
@@ -295,8 +295,8 @@ def _out_of_order(settings: Settings, origins: Mapping[KeyPath, Sequence[Origin]
         smaller: Any = value_of(settings, low)
         larger: Any = value_of(settings, high)
         if smaller > larger:
-            said = [*origins.get(low, ()), *origins.get(high, ())]
-            place = said[0].place if said else "defaults"
+            involved = [*origins.get(low, ()), *origins.get(high, ())]
+            place = involved[0].place if involved else "defaults"
             yield f"{place}: `{low_name}` ({smaller:,}) must not be larger than `{high_name}` ({larger:,})"
 
 

@@ -141,11 +141,11 @@ def load(
     Raises `UserMistake` with all mistakes of all sources.
     """
     problems: list[str] = []
-    said = givens_from(environ) if speaks(environ) else []
+    from_environment = givens_from(environ) if speaks(environ) else []
     flagged = _flag_givens(flags, user_home, directory, problems)
     places = Places.at(
-        _absolute(_last_word([*said, *flagged], "home"), user_home, directory),
-        _absolute(_last_word([*said, *flagged], "config_home"), user_home, directory),
+        _absolute(_last_word([*from_environment, *flagged], "home"), user_home, directory),
+        _absolute(_last_word([*from_environment, *flagged], "config_home"), user_home, directory),
     )
     if managed is not None:
         places = replace(places, managed=managed, host_managed=managed)
@@ -154,7 +154,7 @@ def load(
         problems.append(f"--project: {named} is not a directory")
     checkout = find_checkout(named)
     project = checkout.top if checkout else Path(os.path.realpath(named))
-    layers = [Layer(SettingsSource.ENVIRONMENT, tuple(said)), Layer(SettingsSource.FLAG, tuple(flagged))]
+    layers = [Layer(SettingsSource.ENVIRONMENT, tuple(from_environment)), Layer(SettingsSource.FLAG, tuple(flagged))]
     for source, path in _files(places, project):
         document = _read_document(path)
         if document is not None:
@@ -204,9 +204,8 @@ def _read_answers_lazily(places: Places, project: Path) -> Accepts:
 
         return read_trust(places.trust, project)
 
-    def accepts(key: str, given: object) -> bool:
-
-        return key != "hooks" and answers().accepts(part_of_setting(key, given))
+    def accepts(key: str, setting: object) -> bool:
+        return key != "hooks" and answers().accepts(part_of_setting(key, setting))
 
     return accepts
 
@@ -289,8 +288,8 @@ def _givens(
 def _read_document(path: Path) -> SettingsDocument | UnreadableDocument | None:
     """The settings of a file by its ending; None where there is no file."""
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
             return UnreadableDocument(f"{path}: not a regular file of at most {MAX_FILE_BYTES:,} bytes")
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

@@ -46,8 +46,8 @@ def system(*texts: str) -> tuple[SystemBlock, ...]:
 
 def request(*messages: Message | str, model: str = "claude-sonnet-4-5", **fields: Any) -> Request:
     """A request; strings are messages of the user."""
-    said = tuple(user(message) if isinstance(message, str) else message for message in messages)
-    return Request(model, said or (user("hello"),), **fields)
+    conversation = tuple(user(message) if isinstance(message, str) else message for message in messages)
+    return Request(model, conversation or (user("hello"),), **fields)
 
 
 def reply(*content: str | Block, stop_reason: str | None = None, usage: Usage | None = None) -> Reply:

@@ -141,7 +141,7 @@ class ModelContract:
 
     async def test_a_conversation_with_answered_calls_is_understood(self) -> None:
         call = tool_call("look", id="call_before", at="a.py")
-        said = request(
+        conversation = request(
             user("look at a.py"),
             assistant("I look.", call),
             user(tool_result(call, "print(1)"), "and now?"),
@@ -150,7 +150,7 @@ class ModelContract:
             embedded=lambda: "it prints 1",
         )
         async with self.open_model(Says("it prints 1")) as model:
-            events = [event async for event in model.stream(said)]
+            events = [event async for event in model.stream(conversation)]
 
         assert _reply(events).text == "it prints 1"
 

@@ -33,8 +33,8 @@ def classify(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 def check(bodies: Iterable[Mapping[str, Any]]) -> None:
     """Fail when a request does not extend its predecessor."""
     for number, (before, after) in enumerate(pairwise(bodies), 2):
-        found = classify(before, after)
-        assert found in (IDENTICAL, EXTENDS), f"request {number} does not extend the one before: {found}"
+        break_ = classify(before, after)
+        assert break_ in (IDENTICAL, EXTENDS), f"request {number} does not extend the one before: {break_}"
 
 
 class Net:
@@ -54,10 +54,10 @@ class Net:
         new, branch = fingerprint(body), _fork_directive(body)
         # A fork goes on beside its conversation, maybe with the same answers: it extends itself, or what it left.
         left = branch if any(known_branch == branch for _, _, known_branch in self._known) else ""
-        for known, answer, known_branch in reversed(self._known):
-            if known_branch != left or not _same_opening(known, new):
+        for earlier, answer, known_branch in reversed(self._known):
+            if known_branch != left or not _same_opening(earlier, new):
                 continue
-            parted = predict(known, new)
+            parted = predict(earlier, new)
             if parted is not None and answer and not _holds(body, answer):
                 continue
             if parted is not None:
@@ -77,10 +77,10 @@ def _fork_directive(body: Mapping[str, Any]) -> str:
 
 def _holds(body: Mapping[str, Any], reply: JsonObject) -> bool:
     """Whether an answer stands in the messages of a request."""
-    said = {
+    block_ids = {
         _told(block) for message in body["messages"] if message["role"] == "assistant" for block in _blocks(message)
     }
-    return any(_told(block) in said for block in _blocks(reply))
+    return any(_told(block) in block_ids for block in _blocks(reply))
 
 
 def _blocks(message: Mapping[str, Any]) -> list[Any]:

@@ -78,19 +78,19 @@ def simulator(
         yield running
 
 
-def _script(given: Script | Iterable[ScriptRule] | Json | Path) -> Script | None:
-    match given:
+def _script(script: Script | Iterable[ScriptRule] | Json | Path) -> Script | None:
+    match script:
         case None:
             return None
         case Path():
-            return read_script(given)
+            return read_script(script)
         case dict():
-            return script_from_json(given, "given to simulator()")
-        case list() | tuple() if all(isinstance(rule, ScriptRule) for rule in given):
-            return RuleScript(rule for rule in given if isinstance(rule, ScriptRule))
+            return script_from_json(script, "given to simulator()")
+        case list() | tuple() if all(isinstance(rule, ScriptRule) for rule in script):
+            return RuleScript(rule for rule in script if isinstance(rule, ScriptRule))
         case list():
-            return script_from_json(given, "given to simulator()")
-        case _ if callable(given):
-            return given
+            return script_from_json(script, "given to simulator()")
+        case _ if callable(script):
+            return script
         case _:
-            raise TypeError(f"a script is a callable, rules, JSON or a path, not {type(given).__name__}")
+            raise TypeError(f"a script is a callable, rules, JSON or a path, not {type(script).__name__}")

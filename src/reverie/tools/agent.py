@@ -62,25 +62,25 @@ class AgentTool:
         )
         self.spec = replace(spec, description=f"{spec.description}\n\n{roles}") if roles else spec
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        kind = text(given, "subagent_type")
-        summary = f"{kind or 'Fork'}: {text(given, 'description')}"
-        return Need(NAME, Act.NONE, subject=kind or "fork", summary=summary, preview=text(given, "prompt"))
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        kind = text(arguments, "subagent_type")
+        summary = f"{kind or 'Fork'}: {text(arguments, 'description')}"
+        return Need(NAME, Act.NONE, subject=kind or "fork", summary=summary, preview=text(arguments, "prompt"))
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
         return await self._employ(
             Order(
-                prompt=text(given, "prompt"),
-                description=text(given, "description"),
-                kind=text(given, "subagent_type"),
-                name=text(given, "name"),
-                in_background=flag(given, "run_in_background"),
-                in_worktree=text(given, "isolation") == "worktree",
-                in_own_process=flag(given, "own_process"),
-                model=text(given, "model"),
+                prompt=text(arguments, "prompt"),
+                description=text(arguments, "description"),
+                kind=text(arguments, "subagent_type"),
+                name=text(arguments, "name"),
+                in_background=flag(arguments, "run_in_background"),
+                in_worktree=text(arguments, "isolation") == "worktree",
+                in_own_process=flag(arguments, "own_process"),
+                model=text(arguments, "model"),
                 progress=desk.progress,
             )
         )

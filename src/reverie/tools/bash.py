@@ -59,8 +59,8 @@ class Bash:
             required=("command",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        command = text(given, "command")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        command = text(arguments, "command")
         if not command.strip() or "\0" in command:
             raise ToolMistake("The field 'command' holds no command.")
         first_line = command.strip().split("\n")[0]
@@ -69,30 +69,30 @@ class Bash:
             Act.RUN,
             command=command,
             directory=desk.directory,
-            summary=text(given, "description") or first_line[:120],
+            summary=text(arguments, "description") or first_line[:120],
             preview=command,
         )
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:
-        command = text(given, "command")
-        if flag(given, "run_in_background") or _MOVES.search(command):
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:
+        command = text(arguments, "command")
+        if flag(arguments, "run_in_background") or _MOVES.search(command):
             return False
         return self._is_read_only(command, desk.directory)
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        command = text(given, "command")
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        command = text(arguments, "command")
         notes = []
         if not desk.directory.is_dir():
             notes.append(f"({desk.directory} is gone; the command ran in {desk.project})")
             desk.directory = desk.project
-        in_background = flag(given, "run_in_background")
+        in_background = flag(arguments, "run_in_background")
         try:
             shell = await self._shells.start(command, desk, background=in_background)
         except (OSError, ValueError) as error:
             raise ToolMistake(f"The command could not be started: {error}") from error
         if in_background:
             return _answer_for_background(shell)
-        timeout_seconds = number(given, "timeout", DEFAULT_TIMEOUT_MS) / 1000
+        timeout_seconds = number(arguments, "timeout", DEFAULT_TIMEOUT_MS) / 1000
         if not await self._shells.wait(shell, timeout_seconds):
             notes.append(
                 f"(ended after {timeout_seconds:g} seconds with everything it had started; for a longer one set "
@@ -114,24 +114,24 @@ class BashOutput:
             required=("bash_id",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        shell = _get_shell(self._shells, text(given, "bash_id"))
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        shell = _get_shell(self._shells, text(arguments, "bash_id"))
         return Need("BashOutput", Act.NONE, summary=f"Output of {shell.id}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        shell = _get_shell(self._shells, text(given, "bash_id"))
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        shell = _get_shell(self._shells, text(arguments, "bash_id"))
         data, shell.told_bytes = shell.output.read_from(shell.told_bytes)
         printed = plain(data).rstrip("\n")
-        left = shell.output.kept_bytes - shell.told_bytes
+        unread_bytes = shell.output.kept_bytes - shell.told_bytes
         parts = [_state(shell), printed or "(nothing new)"]
         limit = longest_chars(desk)
         if len(printed) > limit:
             parts[1] = f"{printed[:limit]}\n[… cut here; {shell.output.path} has all of it …]"
-        if left >= LONGEST_CHARACTER_BYTES:
-            parts.append(f"({left:,} more bytes wait; ask again, or read {shell.output.path})")
+        if unread_bytes >= LONGEST_CHARACTER_BYTES:
+            parts.append(f"({unread_bytes:,} more bytes wait; ask again, or read {shell.output.path})")
         return ToolAnswer("\n\n".join(parts), details={"status": _state(shell), "exitCode": shell.exit_code})
 
 
@@ -147,15 +147,15 @@ class KillShell:
             required=("shell_id",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        shell = _get_shell(self._shells, text(given, "shell_id"))
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        shell = _get_shell(self._shells, text(arguments, "shell_id"))
         return Need("KillShell", Act.NONE, summary=f"End {shell.id}: {shell.command[:80]}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        shell = _get_shell(self._shells, text(given, "shell_id"))
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+        shell = _get_shell(self._shells, text(arguments, "shell_id"))
         if not shell.is_running:
             return ToolAnswer(f"{shell.id} had already ended ({_state(shell)}).")
         await self._shells.end(shell)
@@ -165,8 +165,8 @@ class KillShell:
 def _get_shell(shells: Shells, name: str) -> Shell:
     shell = shells.find(name)
     if shell is None:
-        known = ", ".join(each.id for each in shells.background) or "none"
-        raise ToolMistake(f"There is no background command {name!r}; there are: {known}.")
+        ids = ", ".join(each.id for each in shells.background) or "none"
+        raise ToolMistake(f"There is no background command {name!r}; there are: {ids}.")
     return shell
 
 

@@ -44,25 +44,25 @@ class Edit:
             required=("file_path", "old_string", "new_string"),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        path = text(given, "file_path")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        path = text(arguments, "file_path")
         paths_to_judge(path, desk)
         before = decode(read_current(path, desk).data)
-        return need_of_change("Edit", path, desk, before, _apply_edit(before, given))
+        return need_of_change("Edit", path, desk, before, _apply_edit(before, arguments))
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        path = text(given, "file_path")
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        path = text(arguments, "file_path")
         content = read_current(path, desk)
         before = decode(content.data)
-        after = _apply_edit(before, given)
+        after = _apply_edit(before, arguments)
         was_whole = (seen := desk.seen.get(content.path)) is not None and seen.is_whole
         real = write_content(path, desk, encode(after), is_new=False)
         if not was_whole:
             desk.seen.mark_partial(real)
-        details = change_details(real, content.data, after, desk, replaceAll=flag(given, "replace_all"))
+        details = change_details(real, content.data, after, desk, replaceAll=flag(arguments, "replace_all"))
         return ToolAnswer(f"Changed {real}. It now reads there:\n{_snippet(before, after)}", details=details)
 
 
@@ -72,22 +72,22 @@ def replace_text(content: str, old: str, new: str, *, everywhere: bool = False) 
     if old == new:
         raise ToolMistake("`old_string` and `new_string` are the same; there is nothing to change.")
     pattern = re.compile(r"\r?\n".join(map(re.escape, old.split("\n"))))
-    found = list(pattern.finditer(content))
-    if not found:
+    matches = list(pattern.finditer(content))
+    if not matches:
         raise ToolMistake(_explain_no_match(content, old))
-    if len(found) > 1 and not everywhere:
-        places = ", ".join(str(content.count("\n", 0, match.start()) + 1) for match in found[:20])
+    if len(matches) > 1 and not everywhere:
+        places = ", ".join(str(content.count("\n", 0, match.start()) + 1) for match in matches[:20])
         raise ToolMistake(
-            f"`old_string` stands in the file {len(found)} times (at lines {places}). "
+            f"`old_string` stands in the file {len(matches)} times (at lines {places}). "
             "Give more of the surrounding text so that it is unique, or set `replace_all`."
         )
     newline = _newline(content)
     return pattern.sub(lambda match: new.replace("\n", _newline(match[0], newline)), content)
 
 
-def _apply_edit(content: str, given: JsonObject) -> str:
-    old, new = text(given, "old_string"), text(given, "new_string")
-    return replace_text(content, old, new, everywhere=flag(given, "replace_all"))
+def _apply_edit(content: str, arguments: JsonObject) -> str:
+    old, new = text(arguments, "old_string"), text(arguments, "new_string")
+    return replace_text(content, old, new, everywhere=flag(arguments, "replace_all"))
 
 
 def _plain(piece: str) -> str:
@@ -103,21 +103,21 @@ def _newline(content: str, default: str = "\n") -> str:
 
 
 def _explain_no_match(content: str, old: str) -> str:
-    said = "`old_string` does not stand in the file exactly like this."
+    explanation = "`old_string` does not stand in the file exactly like this."
     if _LINE_NUMBERS.search(old) and _LINE_NUMBERS.sub("", old) in _plain(content):
-        return f"{said} It holds the line numbers that Read puts in front; leave them out."
+        return f"{explanation} It holds the line numbers that Read puts in front; leave them out."
     lines = split(content)
     wanted = split(old)
     place = _alike_but_for_blanks(lines, wanted)
     if place is not None:
         near = number_lines([cut(line) for line in lines[place : place + len(wanted)]], place + 1)
-        return f"{said} These lines differ from it only in white space:\n{replace_invalid_bytes(near)}"
+        return f"{explanation} These lines differ from it only in white space:\n{replace_invalid_bytes(near)}"
     place = _most_alike(lines, wanted)
     if place is None:
-        return f"{said} Nothing in the file is like it; Read the file again."
+        return f"{explanation} Nothing in the file is like it; Read the file again."
     first = max(0, place - 2)
     near = number_lines([cut(line) for line in lines[first : place + max(3, min(len(wanted), 12))]], first + 1)
-    return f"{said} Most alike is this:\n{replace_invalid_bytes(near)}"
+    return f"{explanation} Most alike is this:\n{replace_invalid_bytes(near)}"
 
 
 def _alike_but_for_blanks(lines: list[str], wanted: list[str]) -> int | None:

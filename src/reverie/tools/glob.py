@@ -34,44 +34,44 @@ class Glob:
             required=("pattern",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        start, _ = _start(given)
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        start, _ = _start(arguments)
         paths = paths_to_judge(start, desk)
-        pattern = text(given, "pattern")
+        pattern = text(arguments, "pattern")
         return Need("Glob", Act.READ, paths, summary=f"Glob {pattern} in {shorten_path(paths[0], desk)}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        start, rest = _start(given)
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        start, rest = _start(arguments)
         root = resolve_judged(start, desk)
         if not root.is_dir():
             raise ToolMistake(f"There is no folder {root} to search in.")
-        found = await asyncio.to_thread(list_matching, root, glob_pattern(rest))
-        names = [replace_invalid_bytes(str(path)) for path in found[:MAX_FILES]]
-        details: JsonObject = {"filenames": [*names], "numFiles": len(names), "truncated": len(found) > MAX_FILES}
-        if not found:
-            return ToolAnswer(f"No file in {root} matches {text(given, 'pattern')!r}.", details=details)
-        if len(found) > MAX_FILES:
-            names.append(f"({len(found) - MAX_FILES:,} more files match; narrow the pattern or the path)")
+        paths = await asyncio.to_thread(list_matching, root, glob_pattern(rest))
+        names = [replace_invalid_bytes(str(path)) for path in paths[:MAX_FILES]]
+        details: JsonObject = {"filenames": [*names], "numFiles": len(names), "truncated": len(paths) > MAX_FILES}
+        if not paths:
+            return ToolAnswer(f"No file in {root} matches {text(arguments, 'pattern')!r}.", details=details)
+        if len(paths) > MAX_FILES:
+            names.append(f"({len(paths) - MAX_FILES:,} more files match; narrow the pattern or the path)")
         return ToolAnswer("\n".join(names), details=details)
 
 
 def list_matching(root: Path, pattern: GlobPattern) -> list[Path]:
     """The files under a pattern, the most recently changed first, equal ones by name."""
     prefix = len(str(root).rstrip("/")) + 1
-    found = [entry for entry in list_files(root) if pattern.matches(entry.path[prefix:])]
-    return [Path(entry.path) for entry in sorted(found, key=lambda entry: (-_modified_ns(entry), entry.path))]
+    entries = [entry for entry in list_files(root) if pattern.matches(entry.path[prefix:])]
+    return [Path(entry.path) for entry in sorted(entries, key=lambda entry: (-_modified_ns(entry), entry.path))]
 
 
-def _start(given: JsonObject) -> tuple[str, str]:
+def _start(arguments: JsonObject) -> tuple[str, str]:
     """The folder where the search starts and what is left of the pattern there."""
-    pattern = text(given, "pattern")
+    pattern = text(arguments, "pattern")
     if ".." in pattern.split("/"):
         raise ToolMistake("A pattern cannot go up with `..`; name the folder in `path`.")
     fixed, rest = split_fixed_start(pattern)
-    return str(Path(text(given, "path") or ".", fixed).expanduser()), rest
+    return str(Path(text(arguments, "path") or ".", fixed).expanduser()), rest
 
 
 def _modified_ns(entry: os.DirEntry[str]) -> int:

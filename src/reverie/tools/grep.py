@@ -53,89 +53,89 @@ class Grep:
             required=("pattern",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        paths = paths_to_judge(_place(given), desk)
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        paths = paths_to_judge(_place(arguments), desk)
         where = shorten_path(paths[0], desk)
-        return Need("Grep", Act.READ, paths, summary=f"Grep {text(given, 'pattern')!r} in {where}")
+        return Need("Grep", Act.READ, paths, summary=f"Grep {text(arguments, 'pattern')!r} in {where}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        root = resolve_judged(_place(given), desk)
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        root = resolve_judged(_place(arguments), desk)
         if not root.exists():
             raise ToolMistake(f"There is no file or folder {root} to search.")
         if not root.is_file() and not root.is_dir():
             raise ToolMistake(f"{root} is not a plain file but a device, pipe or socket; it cannot be searched.")
-        found = await search(
-            _query(given, root),
+        result = await search(
+            _query(arguments, root),
             ripgrep=self._ripgrep,
             environment=desk.environment,
             timeout_seconds=self._timeout_seconds,
         )
-        shown = tuple(hits for hits in found.files if not desk.is_closed(hits.path))
-        return _answer(replace(found, files=shown), given)
+        shown = tuple(hits for hits in result.files if not desk.is_closed(hits.path))
+        return _answer(replace(result, files=shown), arguments)
 
 
-def _place(given: JsonObject) -> str:
-    return text(given, "path") or "."
+def _place(arguments: JsonObject) -> str:
+    return text(arguments, "path") or "."
 
 
-def _query(given: JsonObject, root: Path) -> FileQuery:
-    mode = text(given, "output_mode", FILES)
-    around = number(given, "-C", 0) if mode == "content" else 0
-    kind = text(given, "type")
+def _query(arguments: JsonObject, root: Path) -> FileQuery:
+    mode = text(arguments, "output_mode", FILES)
+    around = number(arguments, "-C", 0) if mode == "content" else 0
+    kind = text(arguments, "type")
     return FileQuery(
         root,
-        text(given, "pattern"),
-        ignores_case=flag(given, "-i"),
-        is_multiline=flag(given, "multiline"),
-        before=number(given, "-B", around) if mode == "content" else 0,
-        after=number(given, "-A", around) if mode == "content" else 0,
+        text(arguments, "pattern"),
+        ignores_case=flag(arguments, "-i"),
+        is_multiline=flag(arguments, "multiline"),
+        before=number(arguments, "-B", around) if mode == "content" else 0,
+        after=number(arguments, "-A", around) if mode == "content" else 0,
         first_only=mode == FILES,
         names=names_of_type(kind) if kind else (),
-        glob=text(given, "glob"),
+        glob=text(arguments, "glob"),
     )
 
 
-def _answer(found: SearchResult, given: JsonObject) -> ToolAnswer:
-    mode = text(given, "output_mode", FILES)
-    if not found.files:
+def _answer(result: SearchResult, arguments: JsonObject) -> ToolAnswer:
+    mode = text(arguments, "output_mode", FILES)
+    if not result.files:
         return ToolAnswer("Nothing matches.", details={"mode": mode, "numFiles": 0, "filenames": []})
     if mode == "content":
-        lines = list(_content(found.files, given))
+        lines = list(_content(result.files, arguments))
     elif mode == "count":
-        lines = [f"{hits.path}:{hits.matches}" for hits in found.files]
+        lines = [f"{hits.path}:{hits.matches}" for hits in result.files]
     else:
-        lines = [str(path) for path in sorted((hits.path for hits in found.files), key=_newest_first)]
-    limit = number(given, "head_limit", len(lines))
-    kept = lines[:limit]
-    if mode == "count" and len(kept) == len(lines):
-        matches = sum(hits.matches for hits in found.files)
-        kept.append(f"({_count(matches, 'matching line')} in {_count(len(found.files), 'file')})")
+        lines = [str(path) for path in sorted((hits.path for hits in result.files), key=_newest_first)]
+    limit = number(arguments, "head_limit", len(lines))
+    output = lines[:limit]
+    if mode == "count" and len(output) == len(lines):
+        matches = sum(hits.matches for hits in result.files)
+        output.append(f"({_count(matches, 'matching line')} in {_count(len(result.files), 'file')})")
     if len(lines) > limit:
         hidden = len(lines) - limit
         verb = "is" if hidden == 1 else "are"
-        kept.append(f"({_count(hidden, 'more line')} of this answer {verb} not shown; `head_limit` is {limit})")
-    if found.is_cut:
-        kept.append(f"(the search ended after {MAX_ROWS:,} lines; there is more)")
+        output.append(f"({_count(hidden, 'more line')} of this answer {verb} not shown; `head_limit` is {limit})")
+    if result.is_cut:
+        output.append(f"(the search ended after {MAX_ROWS:,} lines; there is more)")
     details: JsonObject = {
         "mode": mode,
-        "numFiles": len(found.files),
-        "filenames": [str(hits.path) for hits in found.files[:100]],
+        "numFiles": len(result.files),
+        "filenames": [str(hits.path) for hits in result.files[:100]],
         "numLines": min(limit, len(lines)),
     }
-    return ToolAnswer("\n".join(kept), details=details)
+    return ToolAnswer("\n".join(output), details=details)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _content(files: tuple[FileHits, ...], given: JsonObject) -> Iterator[str]:
+def _content(files: tuple[FileHits, ...], arguments: JsonObject) -> Iterator[str]:
     """Rows as `path:12:text`, those around them as `path-11-text`, groups apart by `--`."""
-    has_numbers = flag(given, "-n", default=True)
-    has_groups = any(number(given, name, 0) for name in ("-A", "-B", "-C"))
+    has_numbers = flag(arguments, "-n", default=True)
+    has_groups = any(number(arguments, name, 0) for name in ("-A", "-B", "-C"))
     is_first = True
     for hits in files:
         previous = None
@@ -202,10 +202,10 @@ _ALSO = {"python": "py", "javascript": "js", "typescript": "ts", "tsx": "ts", "j
 
 def names_of_type(name: str) -> tuple[str, ...]:
     """The patterns of a kind of files."""
-    found = FILE_TYPES.get(_ALSO.get(name.lower(), name.lower()))
-    if found is None:
+    patterns = FILE_TYPES.get(_ALSO.get(name.lower(), name.lower()))
+    if patterns is None:
         raise ToolMistake(
             f"The field 'type' names no known kind of files: {name!r}. Use `glob` (such as `*.{name}`), or one of "
             + ", ".join(FILE_TYPES)
         )
-    return found
+    return patterns

@@ -96,12 +96,12 @@ def main(argument: str) -> int:
             continue
         for row in find_rows(decode(data), expression, query):
             kind = "match" if row.is_match else "context"
-            said = {
+            match_event = {
                 "path": {"text": replace_invalid_bytes(str(path))},
                 "lines": {"text": replace_invalid_bytes(row.text)},
                 "line_number": row.number,
             }
-            sys.stdout.write(json.dumps({"type": kind, "data": said}) + "\n")
+            sys.stdout.write(json.dumps({"type": kind, "data": match_event}) + "\n")
     return 0
 
 

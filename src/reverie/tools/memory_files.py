@@ -56,42 +56,42 @@ class MemoryFiles:
         self._store = store
         self.spec = ToolSpec(NAME, extra={"type": KIND})
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        _check(given)
-        command = text(given, "command")
-        path = text(given, "path") or text(given, "old_path")
-        preview = text(given, "file_text") or text(given, "new_str") or text(given, "insert_text")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        _check(arguments)
+        command = text(arguments, "command")
+        path = text(arguments, "path") or text(arguments, "old_path")
+        preview = text(arguments, "file_text") or text(arguments, "new_str") or text(arguments, "insert_text")
         return Need(NAME, Act.NONE, summary=f"Memory: {command} {path}", preview=preview)
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
-        return text(given, "command") == "view"
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return text(arguments, "command") == "view"
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        _check(given)
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        _check(arguments)
         try:
-            return ToolAnswer(self._do(given, desk))
+            return ToolAnswer(self._do(arguments, desk))
         except _Failed as failure:
             return ToolAnswer(str(failure), is_error=True)
         except (Error, UnicodeError) as problem:
             return ToolAnswer(f"Error: {problem}", is_error=True)
 
-    def _do(self, given: JsonObject, desk: Desk) -> str:
-        path = text(given, "path")
-        match text(given, "command"):
+    def _do(self, arguments: JsonObject, desk: Desk) -> str:
+        path = text(arguments, "path")
+        match text(arguments, "command"):
             case "view":
-                return self._view(path, given)
+                return self._view(path, arguments)
             case "create":
-                return self._create(path, text(given, "file_text"), desk)
+                return self._create(path, text(arguments, "file_text"), desk)
             case "str_replace":
-                return self._replace(path, text(given, "old_str"), text(given, "new_str"), desk)
+                return self._replace(path, text(arguments, "old_str"), text(arguments, "new_str"), desk)
             case "insert":
-                return self._insert(path, number(given, "insert_line", 0), text(given, "insert_text"), desk)
+                return self._insert(path, number(arguments, "insert_line", 0), text(arguments, "insert_text"), desk)
             case "delete":
                 return self._delete(path, desk)
             case _:
-                return self._rename(text(given, "old_path"), text(given, "new_path"), desk)
+                return self._rename(text(arguments, "old_path"), text(arguments, "new_path"), desk)
 
-    def _view(self, path: str, given: JsonObject) -> str:
+    def _view(self, path: str, arguments: JsonObject) -> str:
         place = self._place(path)
         if place.is_dir():
             rows = "\n".join(f"{_size(size)}\t{name}" for name, size in _list_levels(place, path.rstrip("/")))
@@ -100,7 +100,7 @@ class MemoryFiles:
         lines = split(self._read(path, f"The path {path} does not exist. Please provide a valid path."))
         if len(lines) > MAX_LINES:
             raise _Failed(f"File {path} exceeds maximum line limit of 999,999 lines.")
-        first, last = _range(given, len(lines))
+        first, last = _range(arguments, len(lines))
         return f"Here's the content of {path} with line numbers:\n{_number_lines(lines[first - 1 : last], first)}"
 
     def _create(self, path: str, content: str, desk: Desk) -> str:
@@ -188,10 +188,10 @@ class MemoryFiles:
         """The tracked files that a path names: itself, or all below it."""
         inside = self._inside(path)
         tracked = sorted(list_tracked(self._store.folder))
-        found = [each for each in tracked if each == inside or each.startswith(f"{inside}/")]
-        if not found:
+        paths = [each for each in tracked if each == inside or each.startswith(f"{inside}/")]
+        if not paths:
             raise _Failed(f"Error: {path} is no memory; only Markdown files can be changed here")
-        return found
+        return paths
 
     def _inside(self, path: str) -> str:
         """A path below the root, with nothing that leads elsewhere."""
@@ -223,15 +223,15 @@ class MemoryFiles:
         return content.decode()
 
 
-def _check(given: JsonObject) -> None:
+def _check(arguments: JsonObject) -> None:
     command: dict[str, Json] = {"type": "string", "enum": [*_FIELDS]}
-    fields, required = _FIELDS.get(text(given, "command"), ({}, []))
+    fields, required = _FIELDS.get(text(arguments, "command"), ({}, []))
     properties: dict[str, Json] = {"command": command, **fields}
-    check(given, {"type": "object", "properties": properties, "required": ["command", *required]}, NAME)
+    check(arguments, {"type": "object", "properties": properties, "required": ["command", *required]}, NAME)
 
 
-def _range(given: JsonObject, total: int) -> tuple[int, int]:
-    asked = given.get("view_range")
+def _range(arguments: JsonObject, total: int) -> tuple[int, int]:
+    asked = arguments.get("view_range")
     if not isinstance(asked, list) or len(asked) != 2:
         return 1, total
     first, last = (int(value) for value in asked if isinstance(value, int | float))

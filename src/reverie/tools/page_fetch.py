@@ -88,9 +88,9 @@ async def fetch_from(address: str, url: str) -> Fetched:
 
 def check_public(address: str) -> None:
     """Raise `Refused` for an address inside this machine or network."""
-    found = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
-    inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None) or found
-    if not (found.is_global and inner.is_global) or found.is_multicast:
+    ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
+    inner = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None) or ip
+    if not (ip.is_global and inner.is_global) or ip.is_multicast:
         raise Refused(
             f"{address} is not a public address; pages inside this machine or network are not fetched", by="WebFetch"
         )

@@ -19,14 +19,14 @@ class ExitPlanMode:
         plan = field("string", "The plan, in Markdown.", minLength=1)
         self.spec = make_tool_spec(NAME, "exit_plan_mode", {"plan": plan}, required=("plan",))
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        return Need(NAME, Act.NONE, summary="Begin with the plan", preview=text(given, "plan"))
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        return Need(NAME, Act.NONE, summary="Begin with the plan", preview=text(arguments, "plan"))
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        plan = text(given, "plan")
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+        plan = text(arguments, "plan")
         return ToolAnswer(
             f"The user approved the plan. Begin with it, and keep the task list up to date.\n\n{plan}",
             details={"plan": plan},

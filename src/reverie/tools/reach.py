@@ -64,11 +64,11 @@ def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> File
     except OSError as error:
         raise mistake_from_os_error(error, real, "read") from error
     try:
-        found = os.fstat(handle)
-        _check_kind(real, found, limit_bytes)
+        status = os.fstat(handle)
+        _check_kind(real, status, limit_bytes)
         with os.fdopen(os.dup(handle), "rb") as file:
             # What the system makes up on the way has no size, and a log may grow while it is read.
-            return FileContent(real, file.read(limit_bytes), found.st_mtime_ns)
+            return FileContent(real, file.read(limit_bytes), status.st_mtime_ns)
     finally:
         os.close(handle)
 
@@ -76,9 +76,9 @@ def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> File
 def write_content(path: str, desk: Desk, data: bytes, *, is_new: bool) -> Path:
     """Replace or make the file as a whole; a new one and its folders get the modes the user's programs would give."""
     real = resolve_judged(path, desk)
-    kept = _keep_memory(real, desk, data)
-    if kept is not None:
-        desk.seen.note(real, kept, modified_ns=real.stat().st_mtime_ns)
+    stored = _keep_memory(real, desk, data)
+    if stored is not None:
+        desk.seen.note(real, stored, modified_ns=real.stat().st_mtime_ns)
         return real
     mode = 0o666 & ~_umask() if is_new else None
     try:
@@ -98,10 +98,10 @@ def _keep_memory(real: Path, desk: Desk, data: bytes) -> bytes | None:
     if desk.memories is None:
         return None
     try:
-        kept = desk.memories.write(real, data.decode("utf-8", "surrogateescape"))
+        stored = desk.memories.write(real, data.decode("utf-8", "surrogateescape"))
     except Error as error:
         raise ToolMistake(f"Not written: {error}") from error
-    return None if kept is None else kept.encode("utf-8", "surrogateescape")
+    return None if stored is None else stored.encode("utf-8", "surrogateescape")
 
 
 def mistake_from_os_error(error: OSError, path: Path, doing: str) -> ToolMistake:
@@ -120,14 +120,14 @@ def shorten_path(path: Path, desk: Desk) -> str:
     return str(path.relative_to(desk.directory)) if path.is_relative_to(desk.directory) else str(path)
 
 
-def _check_kind(real: Path, found: os.stat_result, limit_bytes: int) -> None:
-    if stat.S_ISDIR(found.st_mode):
+def _check_kind(real: Path, status: os.stat_result, limit_bytes: int) -> None:
+    if stat.S_ISDIR(status.st_mode):
         raise ToolMistake(f"{real} is a directory. List it with Glob (pattern `*`) or with `ls` in Bash.")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise ToolMistake(f"{real} is not a plain file but a device, pipe or socket; it cannot be read.")
-    if found.st_size > limit_bytes:
+    if status.st_size > limit_bytes:
         raise ToolMistake(
-            f"{real} has {found.st_size:,} bytes, more than can be read at once ({limit_bytes:,}). "
+            f"{real} has {status.st_size:,} bytes, more than can be read at once ({limit_bytes:,}). "
             "Search it with Grep, or take a part with `sed -n` or `head` in Bash."
         )
 

@@ -64,15 +64,15 @@ class Read:
             required=("file_path",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        paths = paths_to_judge(text(given, "file_path"), desk)
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        paths = paths_to_judge(text(arguments, "file_path"), desk)
         return Need("Read", Act.READ, paths, summary=f"Read {shorten_path(paths[0], desk)}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        content = read_content(text(given, "file_path"), desk)
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        content = read_content(text(arguments, "file_path"), desk)
         picture = _media_type(content.data)
         if picture is not None:
             return _as_picture(content, picture, desk)
@@ -86,22 +86,22 @@ class Read:
                 f"{content.path} is a binary file of {len(content.data):,} bytes; it has no lines to show. "
                 "`file` or `xxd | head` in Bash tell more about it."
             )
-        return _as_text(content, number(given, "offset", 1), number(given, "limit", PAGE_LINES), desk)
+        return _as_text(content, number(arguments, "offset", 1), number(arguments, "limit", PAGE_LINES), desk)
 
 
 def page_of(lines: Sequence[str], offset: int, limit: int) -> FilePage:
     """The lines from a number on, as many as fit."""
     first = max(1, offset)
-    kept: list[str] = []
+    page_lines: list[str] = []
     size = 0
     has_cut = False
     for line in lines[first - 1 : first - 1 + limit]:
         has_cut = has_cut or len(line) > LONGEST_LINE_CHARS
-        kept.append(cut(line))
-        size += len(kept[-1]) + 8
+        page_lines.append(cut(line))
+        size += len(page_lines[-1]) + 8
         if size > PAGE_CHARS:
             break
-    return FilePage(tuple(kept), first, len(lines), has_cut)
+    return FilePage(tuple(page_lines), first, len(lines), has_cut)
 
 
 def _as_text(content: FileContent, offset: int, limit: int, desk: Desk) -> ToolAnswer:
@@ -122,11 +122,11 @@ def _as_text(content: FileContent, offset: int, limit: int, desk: Desk) -> ToolA
         desk.seen.note_page(
             content.path, content.data, page.first, page.last, page.total, modified_ns=content.modified_ns
         )
-    told = "\n\n".join([replace_invalid_bytes(number_lines(page.lines, page.first)), *_notes(page, rendered)])
+    rendered_page = "\n\n".join([replace_invalid_bytes(number_lines(page.lines, page.first)), *_notes(page, rendered)])
     details = _details(content.path, page)
     if pictures and page.first == 1:
-        return ToolAnswer((Text(told), *pictures), details=details)
-    return ToolAnswer(told, details=details)
+        return ToolAnswer((Text(rendered_page), *pictures), details=details)
+    return ToolAnswer(rendered_page, details=details)
 
 
 def _as_notebook(content: FileContent) -> tuple[str, tuple[Image, ...]] | None:
@@ -209,8 +209,8 @@ def _cell(cell: dict[str, Json], place: int) -> str:
     name = cell.get("id") or f"cell-{place}"
     kind = str(cell.get("cell_type") or "code")
     head = f'<cell id="{name}" type="{kind}">\n{_join_text(cell.get("source"))}\n</cell>'
-    said = [text for output in _outputs(cell) if (text := _output(output))]
-    return head if not said else f'{head}\n<output of="{name}">\n' + "\n".join(said) + "\n</output>"
+    outputs = [text for output in _outputs(cell) if (text := _output(output))]
+    return head if not outputs else f'{head}\n<output of="{name}">\n' + "\n".join(outputs) + "\n</output>"
 
 
 def _output(output: dict[str, Json]) -> str:
@@ -224,14 +224,14 @@ def _output(output: dict[str, Json]) -> str:
 
 
 def _pictures(cell: dict[str, Json]) -> list[Image]:
-    found = []
+    images = []
     for output in _outputs(cell):
         data = output.get("data")
         for kind in ("image/png", "image/jpeg"):
             encoded = _join_text(data.get(kind) if isinstance(data, dict) else None).replace("\n", "")
             if encoded:
-                found.append(Image({"type": "base64", "media_type": kind, "data": encoded}))
-    return found
+                images.append(Image({"type": "base64", "media_type": kind, "data": encoded}))
+    return images
 
 
 def _outputs(cell: dict[str, Json]) -> list[dict[str, Json]]:

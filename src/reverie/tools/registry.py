@@ -23,16 +23,16 @@ class CheckedTool:
     def spec(self) -> ToolSpec:
         return self.tool.spec
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        check(given, self.spec.input_schema, self.spec.name)
-        return self.tool.need(given, desk)
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        check(arguments, self.spec.input_schema, self.spec.name)
+        return self.tool.need(arguments, desk)
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:
-        return find_problem(given, self.spec.input_schema) is None and self.tool.is_concurrent(given, desk)
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:
+        return find_problem(arguments, self.spec.input_schema) is None and self.tool.is_concurrent(arguments, desk)
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        check(given, self.spec.input_schema, self.spec.name)
-        return await self.tool.run(given, desk)
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        check(arguments, self.spec.input_schema, self.spec.name)
+        return await self.tool.run(arguments, desk)
 
 
 class Registry:

@@ -54,23 +54,23 @@ class SaveMemory:
             required=("name", "description", "type", "body"),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        name = text(given, "name")
-        return Need("SaveMemory", Act.NONE, summary=f"Remember {name!r}", preview=text(given, "body"))
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        name = text(arguments, "name")
+        return Need("SaveMemory", Act.NONE, summary=f"Remember {name!r}", preview=text(arguments, "body"))
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
         if desk.memories is None:
             raise ToolMistake("Memory is off; nothing was kept.")
         try:
             # In place: a commit takes milliseconds, and one that was begun is not to be left by a cancelled thread.
             topic = desk.memories.save(
-                name=text(given, "name"),
-                description=text(given, "description"),
-                type=text(given, "type"),
-                body=text(given, "body"),
+                name=text(arguments, "name"),
+                description=text(arguments, "description"),
+                type=text(arguments, "type"),
+                body=text(arguments, "body"),
             )
         except Error as problem:
             raise ToolMistake(f"It was not kept: {problem}") from problem
@@ -95,25 +95,25 @@ class RecallMemory:
             required=("query",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        return Need("RecallMemory", Act.NONE, summary=f"Recall {text(given, 'query')[:80]!r}")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        return Need("RecallMemory", Act.NONE, summary=f"Recall {text(arguments, 'query')[:80]!r}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        query, limit = text(given, "query"), number(given, "limit", 5)
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+        query, limit = text(arguments, "query"), number(arguments, "limit", 5)
         try:
-            if text(given, "where") == "past":
+            if text(arguments, "where") == "past":
                 hits = await asyncio.to_thread(self._memory.search, query, limit=limit + _OWN_HITS)
-                found = [_passage(hit) for hit in hits if hit.session != self._session][:limit]
+                rows = [_passage(hit) for hit in hits if hit.session != self._session][:limit]
             else:
-                found = [_memory(hit) for hit in await asyncio.to_thread(self._memory.recall, query, limit=limit)]
+                rows = [_memory(hit) for hit in await asyncio.to_thread(self._memory.recall, query, limit=limit)]
         except Error as problem:
             raise ToolMistake(str(problem)) from problem
-        if not found:
+        if not rows:
             return ToolAnswer("Nothing that was kept fits; try other words, or look in the other place.")
-        return ToolAnswer("\n\n".join(found), details={"count": len(found)})
+        return ToolAnswer("\n\n".join(rows), details={"count": len(rows)})
 
 
 def _memory(hit: Hit) -> str:

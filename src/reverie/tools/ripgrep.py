@@ -43,21 +43,21 @@ async def search(
     try:
         async with asyncio.timeout(timeout_seconds):
             if ripgrep is not None:
-                found = await _run(ripgrep_command(ripgrep, query), query, environment)
-                if isinstance(found, SearchResult):
-                    return found
-            found = await _run(built_in_command(query), query, {**environment, "PYTHONPATH": _PACKAGE_ROOT})
+                result = await _run(ripgrep_command(ripgrep, query), query, environment)
+                if isinstance(result, SearchResult):
+                    return result
+            result = await _run(built_in_command(query), query, {**environment, "PYTHONPATH": _PACKAGE_ROOT})
     except TimeoutError:
         raise ToolMistake(
             f"The search took more than {timeout_seconds:g} seconds and was ended. "
             "Narrow it with `path`, `glob` or `type`, or use a simpler pattern."
         ) from None
-    if isinstance(found, str):
+    if isinstance(result, str):
         raise ToolMistake(
-            f"{query.pattern!r} is not a valid regular expression: {found}. "
+            f"{query.pattern!r} is not a valid regular expression: {result}. "
             "Put a backslash before characters that stand for themselves, such as `(`, `[`, `{` or `.`."
         )
-    return found
+    return result
 
 
 def built_in_command(query: FileQuery) -> tuple[str, ...]:
@@ -97,13 +97,13 @@ async def _run(command: tuple[str, ...], query: FileQuery, environment: Mapping[
             protocol = asyncio.StreamReaderProtocol(reader)
             transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
             try:
-                found = await _collect(reader, query)
+                result = await _collect(reader, query)
             finally:
                 transport.close()
-            if not found.is_cut and await process.wait() in {2, BAD_PATTERN} and not found.files:
+            if not result.is_cut and await process.wait() in {2, BAD_PATTERN} and not result.files:
                 errors.seek(0)
                 return errors.read(2_000).decode("utf-8", "replace").strip()
-            return found
+            return result
         finally:
             if process.returncode is None:
                 await end_group(process)
@@ -117,10 +117,10 @@ async def _collect(reader: asyncio.StreamReader, query: FileQuery) -> SearchResu
         if event["type"] not in {"match", "context"}:
             continue
         path = _text(event["data"]["path"])
-        found = list(_rows(event))
-        rows.setdefault(path, []).extend(found)
-        count += len(found)
-    files = (FileHits(Path(path), tuple(found)) for path, found in sorted(rows.items()))
+        lines = list(_rows(event))
+        rows.setdefault(path, []).extend(lines)
+        count += len(lines)
+    files = (FileHits(Path(path), tuple(lines)) for path, lines in sorted(rows.items()))
     is_file = not query.root.is_dir()
     taken = (each for each in files if is_file or query.takes(each.path.relative_to(query.root).as_posix()))
     return SearchResult(tuple(each for each in taken if each.matches), count >= MAX_ROWS)

@@ -22,9 +22,9 @@ _WORDS = {
 }
 
 
-def check(given: JsonObject, schema: JsonObject, tool: str) -> None:
+def check(arguments: JsonObject, schema: JsonObject, tool: str) -> None:
     """Raise `ToolMistake` with the first field that is wrong."""
-    problem = find_problem(given, schema)
+    problem = find_problem(arguments, schema)
     if problem is not None:
         raise ToolMistake(f"{tool} was not run: {problem}. Call it again with this mended.")
 
@@ -50,21 +50,21 @@ def find_problem(value: object, schema: JsonObject, where: str = "") -> str | No
     return None
 
 
-def text(given: JsonObject, name: str, default: str = "") -> str:
+def text(arguments: JsonObject, name: str, default: str = "") -> str:
     """A field that is text."""
-    value = given.get(name)
+    value = arguments.get(name)
     return value if isinstance(value, str) else default
 
 
-def number(given: JsonObject, name: str, default: int) -> int:
+def number(arguments: JsonObject, name: str, default: int) -> int:
     """A field that is a whole number."""
-    value = given.get(name)
+    value = arguments.get(name)
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
 
 
-def flag(given: JsonObject, name: str, *, default: bool = False) -> bool:
+def flag(arguments: JsonObject, name: str, *, default: bool = False) -> bool:
     """A field that is true or false."""
-    value = given.get(name)
+    value = arguments.get(name)
     return value if isinstance(value, bool) else default
 
 
@@ -74,15 +74,15 @@ def _problem_inside(value: Mapping[str, object], schema: JsonObject, where: str)
         if name not in value:
             return f"{_describe_place(_below(where, str(name)))} is missing"
     properties = schema.get("properties")
-    known: JsonObject = properties if isinstance(properties, dict) else {}
+    rules: JsonObject = properties if isinstance(properties, dict) else {}
     for name, inner in value.items():
-        rule = known.get(name)
+        rule = rules.get(name)
         if isinstance(rule, dict):
             problem = find_problem(inner, rule, _below(where, name))
             if problem is not None:
                 return problem
-        elif name not in known and schema.get("additionalProperties") is False:
-            return f"there is no field {_below(where, name)!r}; there are {', '.join(known) or 'none'}"
+        elif name not in rules and schema.get("additionalProperties") is False:
+            return f"there is no field {_below(where, name)!r}; there are {', '.join(rules) or 'none'}"
     return None
 
 
@@ -90,8 +90,8 @@ def _problem_in_items(value: list[object], schema: JsonObject, where: str) -> st
     rule = schema.get("items")
     if not isinstance(rule, dict):
         return None
-    found = (find_problem(item, rule, f"{where}[{place}]") for place, item in enumerate(value))
-    return next((problem for problem in found if problem is not None), None)
+    problems = (find_problem(item, rule, f"{where}[{place}]") for place, item in enumerate(value))
+    return next((problem for problem in problems if problem is not None), None)
 
 
 def _problem_of_size(value: float, schema: JsonObject, where: str) -> str | None:

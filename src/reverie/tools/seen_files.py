@@ -37,14 +37,14 @@ class SeenFiles:
 
     def note(self, path: Path, content: bytes, *, modified_ns: int, is_whole: bool = True) -> None:
         """Remember what a file holds now; a part that is read after the whole does not undo the whole."""
-        known = self._get_same(path, content)
-        self._put(path, content, modified_ns, is_whole or known.is_whole, known.parts)
+        seen = self._get_same(path, content)
+        self._put(path, content, modified_ns, is_whole or seen.is_whole, seen.parts)
 
     def note_page(self, path: Path, content: bytes, first: int, last: int, total: int, *, modified_ns: int) -> None:
         """Remember that some lines of a file were shown; the pages of one content together make the whole."""
-        known = self._get_same(path, content)
-        parts = _join_ranges(((first, last), *known.parts))
-        self._put(path, content, modified_ns, known.is_whole or parts == ((1, total),), parts)
+        seen = self._get_same(path, content)
+        parts = _join_ranges(((first, last), *seen.parts))
+        self._put(path, content, modified_ns, seen.is_whole or parts == ((1, total),), parts)
 
     def mark_partial(self, path: Path) -> None:
         """Of this file only a part was shown, as after an edit of a part."""
@@ -53,9 +53,9 @@ class SeenFiles:
 
     def _get_same(self, path: Path, content: bytes) -> SeenFile:
         """What was shown of this content before; nothing, when the file held something else then."""
-        known = self.get(path)
+        seen = self.get(path)
         digest = sha256(content).hexdigest()
-        return known if known is not None and known.digest == digest else SeenFile(digest, 0, is_whole=False)
+        return seen if seen is not None and seen.digest == digest else SeenFile(digest, 0, is_whole=False)
 
     def _put(
         self, path: Path, content: bytes, modified_ns: int, is_whole: bool, parts: tuple[tuple[int, int], ...]
@@ -71,8 +71,8 @@ class SeenFiles:
 
     def is_current(self, path: Path, content: bytes) -> bool:
         """Whether the file was read and still holds what was read."""
-        known = self.get(path)
-        return known is not None and known.digest == sha256(content).hexdigest()
+        seen = self.get(path)
+        return seen is not None and seen.digest == sha256(content).hexdigest()
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -92,10 +92,10 @@ class SeenFiles:
 
 def _join_ranges(parts: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """The same lines, neighbouring parts put together."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for first, last in sorted(parts):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
+        if ranges and first <= ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], max(ranges[-1][1], last))
         else:
-            found.append((first, last))
-    return tuple(found)
+            ranges.append((first, last))
+    return tuple(ranges)

@@ -56,40 +56,42 @@ class SendMessage:
             required=("to", "message"),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        letter = outgoing(given)
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        letter = outgoing(arguments)
         shown = letter.summary or letter.text.partition("\n")[0][:80] or letter.kind
         # Another session may belong to other work with other rules, so a person agrees to what is told there.
         act = Act.OTHER if letter.to.startswith(_ABROAD) else Act.NONE
         return Need(NAME, act, subject=letter.to, summary=f"To {letter.to}: {shown}", preview=letter.text)
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        letter = outgoing(given)
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+        letter = outgoing(arguments)
         return ToolAnswer(await self._send(letter), details={"to": letter.to, "type": letter.kind})
 
 
-def outgoing(given: JsonObject) -> Outgoing:
+def outgoing(arguments: JsonObject) -> Outgoing:
     """The message of a call. Raises `ToolMistake` for a structured one that lacks something."""
-    to, summary, said = text(given, "to").strip(), text(given, "summary"), given.get("message")
-    if isinstance(said, str):
-        if not said.strip():
+    to, summary, message = text(arguments, "to").strip(), text(arguments, "summary"), arguments.get("message")
+    if isinstance(message, str):
+        if not message.strip():
             raise ToolMistake("The message is empty; write what the receiver is to know.")
-        return Outgoing(to, said, summary)
-    assert isinstance(said, dict), "the schema lets nothing else through"
-    kind = text(said, "type", "message")
+        return Outgoing(to, message, summary)
+    assert isinstance(message, dict), "the schema lets nothing else through"
+    kind = text(message, "type", "message")
     if kind not in KINDS:
         raise ToolMistake(f"There is no message of type {kind!r}; there are {', '.join(KINDS)}.")
     if to == "*" and kind != "message":
         raise ToolMistake(f"A {kind} goes to one agent, not to all.")
-    approve = said.get("approve")
+    approve = message.get("approve")
     if kind in _ANSWERS and not isinstance(approve, bool):
         raise ToolMistake(f"A {kind} needs `approve` (true or false).")
-    if kind == "shutdown_response" and not text(said, "request_id"):
+    if kind == "shutdown_response" and not text(message, "request_id"):
         raise ToolMistake(f"A {kind} needs `request_id` (from the request).")
     words = next(
-        (words for key in ("text", "message", "feedback", "reason", "content") if (words := text(said, key))), ""
+        (words for key in ("text", "message", "feedback", "reason", "content") if (words := text(message, key))), ""
     )
-    return Outgoing(to, words, summary, kind, text(said, "request_id"), approve if isinstance(approve, bool) else None)
+    return Outgoing(
+        to, words, summary, kind, text(message, "request_id"), approve if isinstance(approve, bool) else None
+    )

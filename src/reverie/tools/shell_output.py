@@ -189,8 +189,8 @@ class KeyMask:
 
     def rest(self) -> bytes:
         """What was held back, at the end of the stream."""
-        held, self._held = self._held, b""
-        return held
+        tail, self._held = self._held, b""
+        return tail
 
 
 def _beginning(key: bytes, data: bytes) -> bytes:

@@ -52,13 +52,13 @@ class Shell:
     def read_directory(self) -> Path | None:
         """The directory in which it ended; None when that is not known."""
         try:
-            said = self.noted.read_text(encoding="utf-8", errors="surrogateescape").removesuffix("\n")
+            directory = self.noted.read_text(encoding="utf-8", errors="surrogateescape").removesuffix("\n")
         except OSError:
             return None
         finally:
             with contextlib.suppress(OSError):
                 self.noted.unlink()
-        return Path(said) if said else None
+        return Path(directory) if directory else None
 
 
 @dataclass(slots=True)

@@ -34,22 +34,22 @@ class SkillTool:
             required=("skill",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        skill = self._get_skill(given)
-        return Need(NAME, Act.NONE, subject=skill.name, summary=f"Skill {skill.name}", preview=text(given, "args"))
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        skill = self._get_skill(arguments)
+        return Need(NAME, Act.NONE, subject=skill.name, summary=f"Skill {skill.name}", preview=text(arguments, "args"))
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        skill = self._get_skill(given)
-        answered = await self._invoke(skill, text(given, "args"))
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+        skill = self._get_skill(arguments)
+        answered = await self._invoke(skill, text(arguments, "args"))
         if answered is not None:
             return answered
         return ToolAnswer(f"The skill {skill.name} is loaded; its text follows.", details={"commandName": skill.name})
 
-    def _get_skill(self, given: JsonObject) -> Skill:
-        name = text(given, "skill")
+    def _get_skill(self, arguments: JsonObject) -> Skill:
+        name = text(arguments, "skill")
         skill = self._find(name)
         if skill is None:
             raise ToolMistake(f"There is no skill {name!r}. Use a name from the list of skills, or work without one.")

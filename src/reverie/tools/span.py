@@ -51,23 +51,23 @@ class RecallSpan:
             },
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        about = text(given, "subject") or text(given, "first")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        about = text(arguments, "subject") or text(arguments, "first")
         if not about:
             raise ToolMistake("Name the first message in 'first', or what it is about in 'subject'.")
         return Need(RECALL_SPAN, Act.NONE, summary=f"Read again: {about[:80]}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         try:
             span = self._read_span(
-                first=text(given, "first") or None,
-                last=text(given, "last") or None,
-                subject=text(given, "subject") or None,
+                first=text(arguments, "first") or None,
+                last=text(arguments, "last") or None,
+                subject=text(arguments, "subject") or None,
                 limit_tokens=LIMIT_TOKENS,
-                offset_chars=number(given, "offset", 0),
+                offset_chars=number(arguments, "offset", 0),
             )
         except UserMistake as mistake:
             raise ToolMistake(str(mistake)) from mistake

@@ -28,24 +28,24 @@ class TodoWrite:
         todos = field("array", "The whole list, in order.", items=task)
         self.spec = make_tool_spec("TodoWrite", "todo_write", {"todos": todos}, required=("todos",))
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        return Need("TodoWrite", Act.NONE, summary=f"Update {len(_tasks(given))} tasks")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        return Need("TodoWrite", Act.NONE, summary=f"Update {len(_tasks(arguments))} tasks")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        before, desk.tasks = desk.tasks, _tasks(given)
-        left = [task for task in desk.tasks if task.status != "completed"]
-        under_way = [task.content for task in left if task.status == "in_progress"]
-        said = f"The list has {len(desk.tasks)} tasks, {len(left)} of them open."
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        before, desk.tasks = desk.tasks, _tasks(arguments)
+        open_tasks = [task for task in desk.tasks if task.status != "completed"]
+        under_way = [task.content for task in open_tasks if task.status == "in_progress"]
+        answer = f"The list has {len(desk.tasks)} tasks, {len(open_tasks)} of them open."
         if len(under_way) > 1:
-            said += " More than one is in progress; finish one before the next."
-        return ToolAnswer(said, details={"oldTodos": _wire(before), "newTodos": _wire(desk.tasks)})
+            answer += " More than one is in progress; finish one before the next."
+        return ToolAnswer(answer, details={"oldTodos": _wire(before), "newTodos": _wire(desk.tasks)})
 
 
-def _tasks(given: JsonObject) -> tuple[Task, ...]:
-    todos = given.get("todos")
+def _tasks(arguments: JsonObject) -> tuple[Task, ...]:
+    todos = arguments.get("todos")
     return tuple(
         Task(text(todo, "content"), text(todo, "status"), text(todo, "activeForm"))
         for todo in (todos if isinstance(todos, list) else [])

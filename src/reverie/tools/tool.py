@@ -41,14 +41,14 @@ class Tool(Protocol):
         """Name, description and schema; the same bytes in every session."""
         ...
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
         """What the call would do. Raises `ToolMistake` when the input is wrong."""
         ...
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:
         """Whether the call only reads, so that it may run beside others. Never raises."""
         ...
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
         """Do it. Cancelling leaves nothing half-done. Raises `ToolMistake` for what the model can mend."""
         ...

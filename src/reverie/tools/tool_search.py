@@ -37,23 +37,23 @@ class ToolSearch:
             required=("query",),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        return Need(NAME, Act.NONE, summary=f"Load tools: {text(given, 'query')}")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        return Need(NAME, Act.NONE, summary=f"Load tools: {text(arguments, 'query')}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         waiting = self._waiting()
-        found = chosen(waiting, text(given, "query"), number(given, "max_results", _USUAL))
-        if not found:
+        matches = chosen(waiting, text(arguments, "query"), number(arguments, "max_results", _USUAL))
+        if not matches:
             raise ToolMistake(
                 f"None of the {len(waiting)} tools that wait has these words. Try other words, or "
                 f"`{_SELECT}` with names as they were announced."
             )
-        names = [spec.name for spec in found]
+        names = [spec.name for spec in matches]
         self._load(names)
-        lines = "\n".join(f"- {spec.name}: {_short(spec.description)}" for spec in found)
+        lines = "\n".join(f"- {spec.name}: {_short(spec.description)}" for spec in matches)
         loaded: list[Json] = [*names]
         return ToolAnswer(f"Loaded; you can call them from your next step on:\n{lines}", details={"loaded": loaded})
 

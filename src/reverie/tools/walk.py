@@ -57,8 +57,8 @@ def read_rules_above(root: Path) -> Rules:
 
 def _list_folder(folder: str, rules: Rules) -> Iterator[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as found:
-            entries = list(found)
+        with os.scandir(folder) as scan:
+            entries = list(scan)
     except OSError:
         return
     names = {entry.name for entry in entries}

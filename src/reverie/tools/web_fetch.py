@@ -35,28 +35,28 @@ class WebFetch:
         url = field("string", "The complete address of the page.", minLength=1)
         self.spec = make_tool_spec("WebFetch", "web_fetch", {"url": url}, required=("url",))
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        url = check_address(text(given, "url"))
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        url = check_address(text(arguments, "url"))
         return Need("WebFetch", Act.FETCH, url=url, summary=f"Fetch {url}", preview=url)
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        url = check_address(text(given, "url"))
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        url = check_address(text(arguments, "url"))
         for _ in range(MAX_REDIRECTS + 1):
             desk.progress(f"fetching {url}")
             try:
-                found = await self._fetch(url)
+                page = await self._fetch(url)
             except Error as problem:
                 raise ToolMistake(f"{url} was not fetched: {problem}") from problem
-            if found.status not in _REDIRECTS or not found.location:
-                return _answer(url, found)
-            target = check_address(urljoin(url, found.location))
+            if page.status not in _REDIRECTS or not page.location:
+                return _answer(url, page)
+            target = check_address(urljoin(url, page.location))
             if _host(target) != _host(url):
                 return ToolAnswer(
                     f"{url} leads to another host: {harmless(target)}\nFetch that address if it is what you want.",
-                    details={"url": url, "code": found.status, "redirect": target},
+                    details={"url": url, "code": page.status, "redirect": target},
                 )
             url = target
         raise ToolMistake(f"{url} leads from one address to the next more than {MAX_REDIRECTS} times; it was given up.")
@@ -93,35 +93,35 @@ def _host(url: str) -> str:
     return host.removeprefix("www.")
 
 
-def _answer(url: str, found: Fetched) -> ToolAnswer:
-    page = harmless(_page(url, found))
-    notes = [f"({url} answered with status {found.status})"] if found.status >= 400 else []
+def _answer(url: str, fetched: Fetched) -> ToolAnswer:
+    page = harmless(_page(url, fetched))
+    notes = [f"({url} answered with status {fetched.status})"] if fetched.status >= 400 else []
     if len(page) > MAX_CHARS:
         notes.append(f"(the first {MAX_CHARS:,} of {len(page):,} characters; the rest is not shown)")
         page = page[:MAX_CHARS]
-    elif found.is_cut:
+    elif fetched.is_cut:
         notes.append("(the page was too large; its end is missing)")
-    details: JsonObject = {"url": url, "code": found.status, "bytes": len(found.body)}
-    return ToolAnswer("\n\n".join([page or "(an empty page)", *notes]), is_error=found.status >= 400, details=details)
+    details: JsonObject = {"url": url, "code": fetched.status, "bytes": len(fetched.body)}
+    return ToolAnswer("\n\n".join([page or "(an empty page)", *notes]), is_error=fetched.status >= 400, details=details)
 
 
-def _page(url: str, found: Fetched) -> str:
-    kind = found.kind.split(";")[0].strip().lower()
+def _page(url: str, fetched: Fetched) -> str:
+    kind = fetched.kind.split(";")[0].strip().lower()
     if (
-        b"\0" in found.body[:4096]
+        b"\0" in fetched.body[:4096]
         or kind.startswith(("image/", "audio/", "video/", "font/"))
         or kind == "application/pdf"
     ):
         raise ToolMistake(
-            f"{url} is no text but {kind or 'binary data'} ({len(found.body):,} bytes); it cannot be shown."
+            f"{url} is no text but {kind or 'binary data'} ({len(fetched.body):,} bytes); it cannot be shown."
         )
-    named = re.search(r"charset=[\"']?([\w-]+)", found.kind)
+    named = re.search(r"charset=[\"']?([\w-]+)", fetched.kind)
     try:
-        said = found.body.decode(named[1] if named else "utf-8", "replace")
+        html = fetched.body.decode(named[1] if named else "utf-8", "replace")
     except LookupError:
-        said = found.body.decode("utf-8", "replace")
-    is_html = "html" in kind or (not kind and said.lstrip()[:200].lower().startswith(("<!doctype", "<html")))
-    return html_text(said, url) if is_html else said.strip()
+        html = fetched.body.decode("utf-8", "replace")
+    is_html = "html" in kind or (not kind and html.lstrip()[:200].lower().startswith(("<!doctype", "<html")))
+    return html_text(html, url) if is_html else html.strip()
 
 
 # Converts HTML to readable text: headings, paragraphs, lists, tables, code and links.
@@ -184,8 +184,8 @@ class _Reader(HTMLParser):
             self.parts.append("\n")
         elif tag == "a":
             self._links.append(dict(attrs).get("href") or "")
-        elif tag == "img" and (said := dict(attrs).get("alt")):
-            self.parts.append(f"[picture: {said}]")
+        elif tag == "img" and (alt_text := dict(attrs).get("alt")):
+            self.parts.append(f"[picture: {alt_text}]")
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
@@ -211,10 +211,10 @@ class _Reader(HTMLParser):
         elif self._in_code:
             self._code[-1] += data.replace("\x00", "")
         else:
-            said = re.sub(r"\s+", " ", data.replace("\x00", ""))
+            words = re.sub(r"\s+", " ", data.replace("\x00", ""))
             if self.parts and self.parts[-1].endswith(("\n", " ")):
-                said = said.lstrip()
-            self.parts.append(said)
+                words = words.lstrip()
+            self.parts.append(words)
 
     def _end_link(self, target: str) -> None:
         if target and not target.startswith(("#", "javascript:")):

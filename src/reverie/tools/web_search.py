@@ -48,32 +48,32 @@ class WebSearch:
         }
         self.spec = make_tool_spec("WebSearch", "web_search", fields, required=("query",))
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        query = text(given, "query").strip()
-        if given.get("allowed_domains") and given.get("blocked_domains"):
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        query = text(arguments, "query").strip()
+        if arguments.get("allowed_domains") and arguments.get("blocked_domains"):
             raise ToolMistake("Give either `allowed_domains` or `blocked_domains`, not both.")
         return Need("WebSearch", Act.OTHER, subject=query, summary=f"Search the web for {query}", preview=query)
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        query = text(given, "query").strip()
-        hosts = {key: given[key] for key in ("allowed_domains", "blocked_domains") if given.get(key)}
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        query = text(arguments, "query").strip()
+        hosts = {key: arguments[key] for key in ("allowed_domains", "blocked_domains") if arguments.get(key)}
         desk.progress(f"searching the web for {query}")
         started = desk.now()
         try:
-            found = await self._search(query, hosts)
+            answer = await self._search(query, hosts)
         except Error as problem:
             raise ToolMistake(f"The web was not searched: {problem}") from problem
-        results: list[Json] = [{"title": title, "url": url} for title, url in found.results]
+        results: list[Json] = [{"title": title, "url": url} for title, url in answer.results]
         details: JsonObject = {
             "query": query,
             "results": results,
             "durationSeconds": (desk.now() - started).total_seconds(),
         }
-        if not found.results:
-            why = f" ({found.problem})" if found.problem else ""
-            return ToolAnswer(harmless(f"Nothing was found{why}.\n\n{found.summary}").strip(), bool(why), details)
-        listed = "\n".join(f"- {title} {url}" for title, url in found.results)
-        return ToolAnswer(harmless(f"{listed}\n\n{found.summary}").strip(), details=details)
+        if not answer.results:
+            why = f" ({answer.problem})" if answer.problem else ""
+            return ToolAnswer(harmless(f"Nothing was found{why}.\n\n{answer.summary}").strip(), bool(why), details)
+        listed = "\n".join(f"- {title} {url}" for title, url in answer.results)
+        return ToolAnswer(harmless(f"{listed}\n\n{answer.summary}").strip(), details=details)

@@ -27,23 +27,23 @@ class Write:
             required=("file_path", "content"),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        path = text(given, "file_path")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        path = text(arguments, "file_path")
         paths_to_judge(path, desk)
         before = _read_replaced(path, desk)
-        return need_of_change("Write", path, desk, decode(before or b""), text(given, "content"))
+        return need_of_change("Write", path, desk, decode(before or b""), text(arguments, "content"))
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        path, content = text(given, "file_path"), text(given, "content")
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        path, content = text(arguments, "file_path"), text(arguments, "content")
         before = _read_replaced(path, desk)
         real = write_content(path, desk, encode(content), is_new=before is None)
-        said = "Made" if before is None else "Replaced"
+        verb = "Made" if before is None else "Replaced"
         lines = len(split(content))
         return ToolAnswer(
-            f"{said} {real} ({lines:,} line{'' if lines == 1 else 's'}).",
+            f"{verb} {real} ({lines:,} line{'' if lines == 1 else 's'}).",
             details=change_details(real, before, content, desk),
         )
 
@@ -54,8 +54,8 @@ def _read_replaced(path: str, desk: Desk) -> bytes | None:
     if not real.exists():
         return None
     content = read_current(path, desk)
-    known = desk.seen.get(real)
-    if known is not None and not known.is_whole:
+    seen_file = desk.seen.get(real)
+    if seen_file is not None and not seen_file.is_whole:
         raise ToolMistake(
             f"Only a part of {real} was shown, and Write would replace all of it. "
             "Use Edit for a change, or Read the rest of the file first."

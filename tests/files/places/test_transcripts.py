@@ -62,11 +62,11 @@ def test_sessions_anywhere_in_a_repository_are_found(
     known = Identity(str(root), other_paths=(str(base / "before"),))
 
     for path in (root, root / "src", base / "tree"):
-        found = list_transcript_folders(places, path, known=known, read_cwd=read_cwd)
+        found = list_transcript_folders(places, path, identity=known, read_cwd=read_cwd)
         assert set(found) == mine
         assert len(found) == len(mine)
 
-    assert mine < set(list_transcript_folders(places, root, known=known)) <= mine | foreign | {unknown}
+    assert mine < set(list_transcript_folders(places, root, identity=known)) <= mine | foreign | {unknown}
 
 
 def test_a_place_that_cannot_be_is_not_followed(places: Places, tmp_path: Path) -> None:

@@ -46,12 +46,12 @@ class Ended:
 
 async def run_program(program: Program) -> Ended:
     """Run it to its end; being cancelled ends it and all its children. Raises `OSError` when it cannot be started."""
-    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
-        given.write(program.given)
-        given.seek(0)
+    with TemporaryFile() as stdin, TemporaryFile() as out, TemporaryFile() as err:
+        stdin.write(program.given)
+        stdin.seek(0)
         process = await asyncio.create_subprocess_exec(
             *program.words,
-            stdin=given,
+            stdin=stdin,
             stdout=out,
             stderr=err,
             cwd=program.directory,

@@ -68,8 +68,8 @@ def fill_headers(
 ) -> dict[str, str]:
     """Headers with the variables that they may name; any other variable becomes nothing."""
 
-    def value(found: re.Match[str]) -> str:
-        name = found[1] or found[2]
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
         return environment.get(name, "") if name in variables else ""
 
     return {name: _CONTROL.sub("", _VARIABLE.sub(value, text)) for name, text in headers}

@@ -49,14 +49,14 @@ def judgement(event: Event, label: str, rule: str, facts: str, *, timeout_second
 
 def read_judgement(event: Event, label: str, text: str) -> HookVerdict:
     """What the answer means. Raises `Unavailable` when it is none."""
-    found = re.search(r"\{.*\}", text, re.DOTALL)
+    match = re.search(r"\{.*\}", text, re.DOTALL)
     try:
-        said = json.loads(found[0]) if found else None
+        answer = json.loads(match[0]) if match else None
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict) or not isinstance(said.get("ok"), bool):
+        answer = None
+    if not isinstance(answer, dict) or not isinstance(answer.get("ok"), bool):
         raise Unavailable(f"its model did not answer the question: {text[:200]!r}")
-    return verdict_from_model(event, label, ok=said["ok"], reason=str(said.get("reason") or ""))
+    return verdict_from_model(event, label, ok=answer["ok"], reason=str(answer.get("reason") or ""))
 
 
 async def without_model(flow: Flow[HookVerdict], _: str) -> HookVerdict:

@@ -44,23 +44,25 @@ class _Mistake(ValueError):
 
 def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "") -> HookVerdict:
     """What a program said that ended with this code; `label` names the hook in warnings."""
-    said = NOTHING
+    verdict = NOTHING
     is_json = stdout.lstrip().startswith("{")
     is_valid = False
     if is_json:
         try:
-            said = parse_control_fields(event, stdout)
+            verdict = parse_control_fields(event, stdout)
             is_valid = True
         except _Mistake as mistake:
-            said = HookVerdict(messages=(f"hook {label}: invalid JSON output: {mistake}",))
+            verdict = HookVerdict(messages=(f"hook {label}: invalid JSON output: {mistake}",))
     if code == BLOCKING_CODE and not _MISSING.match(stderr):
-        return _refuse(event, label, stderr.strip() or said.blocked or said.reason, said)
+        return _refuse(event, label, stderr.strip() or verdict.blocked or verdict.reason, verdict)
     if code != 0 and event.name == "WorktreeCreate":
-        return replace(said, blocked=_tail(stderr) or f"hook {label} exited with code {code}")
+        return replace(verdict, blocked=_tail(stderr) or f"hook {label} exited with code {code}")
     if code != 0 and not is_valid:
-        return replace(said, messages=(*said.messages, f"hook {label} exited with code {code}{_colon(_tail(stderr))}"))
+        return replace(
+            verdict, messages=(*verdict.messages, f"hook {label} exited with code {code}{_colon(_tail(stderr))}")
+        )
     if is_json:
-        return said
+        return verdict
     text = stdout.strip()
     if text and event.name == "WorktreeCreate":
         return HookVerdict(more={"worktreePath": text.splitlines()[-1]})
@@ -75,98 +77,98 @@ def verdict_from_model(event: Event, label: str, *, ok: bool, reason: str) -> Ho
 def parse_control_fields(event: Event, text: str) -> HookVerdict:
     """The control fields of a JSON answer. Raises `ValueError` with what is wrong."""
     try:
-        found: Json = json.loads(text)
+        answer: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _Mistake(f"not valid JSON ({error})") from error
-    if not isinstance(found, dict):
+    if not isinstance(answer, dict):
         raise _Mistake("expected an object")
-    specific = _field(found, "hookSpecificOutput", dict) or {}
+    specific = _field(answer, "hookSpecificOutput", dict) or {}
     named = specific.get("hookEventName", event.name)
     if named != event.name:
         raise _Mistake(f"`hookEventName` is {named!r}, expected {event.name!r}")
-    said = _universal(found)
-    said = _apply_decision(event, found, said)
+    verdict = _universal(answer)
+    verdict = _apply_decision(event, answer, verdict)
     if event.takes_context and (context := _field(specific, "additionalContext", str)):
-        said = replace(said, context=(context,))
+        verdict = replace(verdict, context=(context,))
     if event.name == "PreToolUse":
-        said = _apply_permission(specific, said)
+        verdict = _apply_permission(specific, verdict)
     elif event.name == "PermissionRequest":
-        said = _apply_answer(specific, said)
+        verdict = _apply_answer(specific, verdict)
     elif event.name == "PostToolUse":
         output = specific.get("updatedToolOutput", specific.get("updatedMCPToolOutput"))
-        said = replace(said, updated_output=output)
+        verdict = replace(verdict, updated_output=output)
     more = {name: value for name, kind in _MORE.items() if (value := _field(specific, name, kind)) is not None}
     if more:
-        said = replace(said, more={**said.more, **more})
-    return said
+        verdict = replace(verdict, more={**verdict.more, **more})
+    return verdict
 
 
-def _universal(found: JsonObject) -> HookVerdict:
+def _universal(answer: JsonObject) -> HookVerdict:
     stop = None
-    if _field(found, "continue", bool) is False:
-        stop = _field(found, "stopReason", str) or _NO_STOP_REASON
-    message = _field(found, "systemMessage", str)
+    if _field(answer, "continue", bool) is False:
+        stop = _field(answer, "stopReason", str) or _NO_STOP_REASON
+    message = _field(answer, "systemMessage", str)
     return HookVerdict(stop=stop, messages=(message,) if message else ())
 
 
-def _apply_decision(event: Event, found: JsonObject, said: HookVerdict) -> HookVerdict:
-    decision = _field(found, "decision", str)
-    reason = _field(found, "reason", str) or ""
+def _apply_decision(event: Event, answer: JsonObject, verdict: HookVerdict) -> HookVerdict:
+    decision = _field(answer, "decision", str)
+    reason = _field(answer, "reason", str) or ""
     if decision not in (None, "block", "approve"):
         raise _Mistake(f"`decision` is {decision!r}; expected 'block' or 'approve'")
     if event.name == "PreToolUse" and decision is not None:
-        return _with_permission(said, "deny" if decision == "block" else "allow", reason)
+        return _with_permission(verdict, "deny" if decision == "block" else "allow", reason)
     if decision != "block" or not event.takes_decision:
-        return said
+        return verdict
     if event.refusal is RefusalEffect.TELLS_MODEL:
-        return replace(said, context=(reason,) if reason else ())
-    return replace(said, blocked=reason or _NO_REASON)
+        return replace(verdict, context=(reason,) if reason else ())
+    return replace(verdict, blocked=reason or _NO_REASON)
 
 
-def _apply_permission(specific: JsonObject, said: HookVerdict) -> HookVerdict:
+def _apply_permission(specific: JsonObject, verdict: HookVerdict) -> HookVerdict:
     decision = _field(specific, "permissionDecision", str)
     if decision is not None:
         if decision not in _PERMISSIONS:
             raise _Mistake(f"`permissionDecision` is {decision!r}; expected one of {', '.join(_PERMISSIONS)}")
         reason = _field(specific, "permissionDecisionReason", str) or ""
-        said = _with_permission(said, _PERMISSIONS[decision], reason)
-    return replace(said, updated_input=_field(specific, "updatedInput", dict))
+        verdict = _with_permission(verdict, _PERMISSIONS[decision], reason)
+    return replace(verdict, updated_input=_field(specific, "updatedInput", dict))
 
 
-def _apply_answer(specific: JsonObject, said: HookVerdict) -> HookVerdict:
+def _apply_answer(specific: JsonObject, verdict: HookVerdict) -> HookVerdict:
     """The answer to a question that the user would have been asked."""
     decision = _field(specific, "decision", dict)
     if decision is None:
-        return said
+        return verdict
     behavior = decision.get("behavior")
     if behavior not in ("allow", "deny"):
         raise _Mistake(f"`decision.behavior` is {behavior!r}; expected 'allow' or 'deny'")
     reason = _field(decision, "message", str) or ""
-    said = _with_permission(said, "allow" if behavior == "allow" else "deny", reason)
+    verdict = _with_permission(verdict, "allow" if behavior == "allow" else "deny", reason)
     more = {name: decision[name] for name in ("interrupt", "updatedPermissions") if name in decision}
-    return replace(said, updated_input=_field(decision, "updatedInput", dict), more=more)
+    return replace(verdict, updated_input=_field(decision, "updatedInput", dict), more=more)
 
 
-def _with_permission(said: HookVerdict, permission: Permission, reason: str) -> HookVerdict:
+def _with_permission(verdict: HookVerdict, permission: Permission, reason: str) -> HookVerdict:
     blocked = (reason or _NO_REASON) if permission == "deny" else None
-    return replace(said, permission=permission, reason=reason, blocked=blocked)
+    return replace(verdict, permission=permission, reason=reason, blocked=blocked)
 
 
-def _refuse(event: Event, label: str, reason: str, said: HookVerdict) -> HookVerdict:
+def _refuse(event: Event, label: str, reason: str, verdict: HookVerdict) -> HookVerdict:
     """Exit code 2 stands whatever the JSON said; only its other words count."""
     reason = reason or f"blocked by hook {label}, which gave no reason"
-    kept = replace(said, permission=None, reason="", blocked=None, updated_input=None, updated_output=None)
+    remaining = replace(verdict, permission=None, reason="", blocked=None, updated_input=None, updated_output=None)
     match event.refusal:
         case RefusalEffect.BLOCKS if event.name == "PreToolUse":
-            return replace(kept, permission="deny", reason=reason, blocked=reason)
+            return replace(remaining, permission="deny", reason=reason, blocked=reason)
         case RefusalEffect.BLOCKS:
-            return replace(kept, blocked=reason)
+            return replace(remaining, blocked=reason)
         case RefusalEffect.TELLS_MODEL:
-            return replace(kept, context=(*kept.context, reason))
+            return replace(remaining, context=(*remaining.context, reason))
         case RefusalEffect.TELLS_USER:
-            return replace(kept, messages=(*kept.messages, f"hook {label}: {reason}"))
+            return replace(remaining, messages=(*remaining.messages, f"hook {label}: {reason}"))
         case RefusalEffect.IGNORED:
-            return kept
+            return remaining
 
 
 def _field(table: JsonObject, name: str, kind: type) -> Any:

@@ -64,8 +64,8 @@ def merge_verdicts(verdicts: Sequence[HookVerdict]) -> HookVerdict:
 
 
 def _join_texts(texts: Iterable[str | None]) -> str | None:
-    said = [text for text in texts if text is not None]
-    return "\n".join(_distinct(said)) if said else None
+    present = [text for text in texts if text is not None]
+    return "\n".join(_distinct(present)) if present else None
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
@@ -80,9 +80,9 @@ class FiresHooks(Protocol):
         ...
 
 
-def titles(said: HookVerdict) -> tuple[TitleEntry, ...]:
+def titles(verdict: HookVerdict) -> tuple[TitleEntry, ...]:
     """The name that hooks give to the session, if they do."""
-    name = said.more.get("sessionTitle")
+    name = verdict.more.get("sessionTitle")
     return (TitleEntry("custom-title", name.strip()),) if isinstance(name, str) and name.strip() else ()
 
 

@@ -30,7 +30,7 @@ class MarkdownRegion:
 
 def regions(text: str) -> tuple[MarkdownRegion, ...]:
     """All code and all comments, in order, without overlap."""
-    found: list[MarkdownRegion] = []
+    regions_in_order: list[MarkdownRegion] = []
     spans = _Spans(text)
     place = 0
     last_comment_end = text.rfind("-->")
@@ -38,15 +38,15 @@ def regions(text: str) -> tuple[MarkdownRegion, ...]:
         start, place = token.start(), token.end()
         if token["fence"]:
             start, place = token.start("fence"), _fence_end(text, token["fence"], token.end())
-            found.append(MarkdownRegion(start, place, is_comment=False))
+            regions_in_order.append(MarkdownRegion(start, place, is_comment=False))
         elif token["comment"]:
             if place <= last_comment_end:
                 place = text.index("-->", place) + 3
-                found.append(MarkdownRegion(start, place, is_comment=True))
+                regions_in_order.append(MarkdownRegion(start, place, is_comment=True))
         elif (end := spans.end(start, len(token["ticks"]))) is not None:
             place = end
-            found.append(MarkdownRegion(start, place, is_comment=False))
-    return tuple(found)
+            regions_in_order.append(MarkdownRegion(start, place, is_comment=False))
+    return tuple(regions_in_order)
 
 
 def prose(text: str) -> str:
@@ -80,8 +80,8 @@ def without_comments(text: str) -> str:
 def _fence_end(text: str, fence: str, place: int) -> int:
     """Where a fenced block is over: after a line of at least as many marks, else with the text."""
     closing = re.compile(rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t\r]*$", re.MULTILINE)
-    found = closing.search(text, place)
-    return len(text) if found is None else found.end()
+    closing_fence = closing.search(text, place)
+    return len(text) if closing_fence is None else closing_fence.end()
 
 
 class _Spans:

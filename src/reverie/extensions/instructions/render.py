@@ -32,10 +32,10 @@ def section(path: str, kind: InstructionKind, text: str) -> str:
 
 def render_nested(files: Iterable[InstructionFile]) -> str:
     """What a touched file brought in, for an attachment; empty when nothing says anything."""
-    said = [file for file in files if file.text]
-    if not said:
+    nonempty = [file for file in files if file.text]
+    if not nonempty:
         return ""
-    return f"{_opening(said)}\n\n{render(said)}"
+    return f"{_opening(nonempty)}\n\n{render(nonempty)}"
 
 
 def compact_instructions(files: Iterable[InstructionFile]) -> str:

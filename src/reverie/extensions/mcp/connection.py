@@ -79,10 +79,10 @@ class Connection:
         """Wait until the server is connected or has failed."""
         await self._settled.wait()
 
-    async def call(self, tool: str, given: JsonObject, heard: Heard = lambda _: None) -> JsonObject:
+    async def call(self, tool: str, arguments: JsonObject, heard: Heard = lambda _: None) -> JsonObject:
         """Call a tool; a server that was lost is connected again first. Raises `Unavailable`."""
         return await self._ask(
-            lambda link: link.call(tool, given, timeout_seconds=self._limit_seconds, heard=heard), may_repeat=False
+            lambda link: link.call(tool, arguments, timeout_seconds=self._limit_seconds, heard=heard), may_repeat=False
         )
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[JsonObject, ...]:
@@ -132,8 +132,8 @@ class Connection:
             return
         # One that is still connecting does not look at `stop`.
         patience = 0.0 if self.state is ConnectionState.CONNECTING else _CLOSE_SECONDS
-        _, left = await asyncio.wait({self._task}, timeout=patience)
-        for task in left:
+        _, unfinished = await asyncio.wait({self._task}, timeout=patience)
+        for task in unfinished:
             task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 

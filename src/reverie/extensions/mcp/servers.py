@@ -119,12 +119,12 @@ def list_servers(
     `flags` are files of the command line, which count for more than all others; `plugins` is `Plugins.servers`.
     """
     values = {**environment, "CLAUDE_PROJECT_DIR": str(project)}
-    found: list[Server] = []
+    ready: list[Server] = []
     problems: list[str] = []
 
     def take(block: Json, source: str, place: str) -> None:
         servers = parse_servers(block, source=source, place=place, directory=project, values=values)
-        found.extend(servers.ready)
+        ready.extend(servers.ready)
         problems.extend(servers.problems)
 
     for path in flags:
@@ -136,7 +136,7 @@ def list_servers(
     take(_block(places.home / "mcp.json", problems), "user", str(places.home / "mcp.json"))
     for path, state in states:
         take(state.get("mcpServers"), "user", str(path))
-    return _chosen([*found, *plugins.ready], accepted, (*problems, *plugins.problems))
+    return _chosen([*ready, *plugins.ready], accepted, (*problems, *plugins.problems))
 
 
 def check_flag_file(path: Path) -> None:
@@ -287,15 +287,15 @@ def _as_text(value: Json) -> str:
 
 def _block(path: Path, problems: list[str], *, is_needed: bool = False) -> Json:
     """The servers of a file: under `mcpServers`, or the file itself."""
-    found = read_object(path)
-    if isinstance(found, Unread):
-        problems.append(found.sentence)
+    document = read_object(path)
+    if isinstance(document, Unread):
+        problems.append(document.sentence)
         return None
-    if found is None:
+    if document is None:
         if is_needed:
             problems.append(f"{path}: no such file")
         return None
-    return found.get("mcpServers", dict(found))
+    return document.get("mcpServers", dict(document))
 
 
 def _state_files(places: Places) -> Iterator[Path]:
@@ -306,11 +306,11 @@ def _state_files(places: Places) -> Iterator[Path]:
 
 
 def _read_state(path: Path, problems: list[str]) -> tuple[Path, JsonObject] | None:
-    found = read_object(path, limit_bytes=STATE_FILE_BYTES)
-    if isinstance(found, Unread):
-        problems.append(found.sentence)
+    document = read_object(path, limit_bytes=STATE_FILE_BYTES)
+    if isinstance(document, Unread):
+        problems.append(document.sentence)
         return None
-    return None if found is None else (path, found)
+    return None if document is None else (path, document)
 
 
 def _of_project(state: JsonObject, project: Path) -> Json:
@@ -319,12 +319,12 @@ def _of_project(state: JsonObject, project: Path) -> Json:
     return own.get("mcpServers") if isinstance(own, dict) else None
 
 
-def _chosen(found: Iterable[Server], accepted: Callable[[Server], bool], problems: tuple[str, ...]) -> Servers:
+def _chosen(servers: Iterable[Server], accepted: Callable[[Server], bool], problems: tuple[str, ...]) -> Servers:
     """The first of each name, in the order of precedence; the rest waits or is hidden."""
     ready: dict[str, Server] = {}
     waiting: list[Server] = []
     clashes: list[str] = []
-    for server in found:
+    for server in servers:
         if server.committed and not accepted(server):
             waiting.append(server)
             continue
@@ -344,12 +344,12 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 def expand_variables(text: str, values: Mapping[str, str]) -> str:
     """The text with its variables filled in; one that is unset and has no default stays as it was written."""
 
-    def value(found: re.Match[str]) -> str:
-        known = values.get(found[1])
+    def value(match: re.Match[str]) -> str:
+        variable = values.get(match[1])
         # As in a shell, the default also stands in for an empty value.
-        if found[2] is not None:
-            return known or found[2]
-        return found[0] if known is None else known
+        if match[2] is not None:
+            return variable or match[2]
+        return match[0] if variable is None else variable
 
     return _VARIABLE.sub(value, text)
 

@@ -74,7 +74,7 @@ Heard = Callable[[str], None]
 class Link(Protocol):
     """A server that answers."""
 
-    async def call(self, tool: str, given: JsonObject, *, timeout_seconds: float, heard: Heard) -> JsonObject:
+    async def call(self, tool: str, arguments: JsonObject, *, timeout_seconds: float, heard: Heard) -> JsonObject:
         """The result of a tool as the protocol writes it. Raises `LinkLost` and `Unavailable`."""
         ...
 

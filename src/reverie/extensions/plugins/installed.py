@@ -48,7 +48,7 @@ def list_plugins(
     project_is_trusted: bool = False,
 ) -> Plugins:
     """Read every plugin that is enabled; `flags` are the folders of `--plugin-dir`."""
-    found: dict[str, Plugin] = {}
+    plugins: dict[str, Plugin] = {}
     problems: list[str] = []
     folders = [
         *((path, path.name) for path in flags),
@@ -62,12 +62,12 @@ def list_plugins(
         if isinstance(plugin, Unread):
             problems.append(f"plugin {label!r} is not loaded: {plugin.sentence}")
             continue
-        if found.setdefault(plugin.name, plugin) is not plugin:
-            first = found[plugin.name].root
+        if plugins.setdefault(plugin.name, plugin) is not plugin:
+            first = plugins[plugin.name].root
             problems.append(f"plugin {plugin.name!r} in {root} is not loaded: {first} has the same name")
             continue
         problems += plugin.problems
-    return Plugins(tuple(sorted(found.values(), key=lambda plugin: plugin.name)), tuple(problems))
+    return Plugins(tuple(sorted(plugins.values(), key=lambda plugin: plugin.name)), tuple(problems))
 
 
 def _list_folders(folder: Path) -> list[Path]:
@@ -102,8 +102,8 @@ def _read_enabled_labels(places: Places, project: Path, problems: list[str], *, 
     files = places.host_settings_files(project)
     answers: dict[str, bool] = {}
     for path in (files.user, files.project, files.local):
-        found = read_object(path)
-        table = found.get("enabledPlugins") if found is not None and not isinstance(found, Unread) else None
+        document = read_object(path)
+        table = document.get("enabledPlugins") if document is not None and not isinstance(document, Unread) else None
         if not isinstance(table, dict):
             continue
         for label, answer in table.items():
@@ -145,8 +145,8 @@ def _version(path: Path) -> tuple[tuple[int, ...], bool, str]:
 
 
 def _in_marketplace(folder: Path, name: str) -> Path | None:
-    found = read_object(folder / ".claude-plugin" / "marketplace.json")
-    listed = found.get("plugins") if found is not None and not isinstance(found, Unread) else None
+    marketplace = read_object(folder / ".claude-plugin" / "marketplace.json")
+    listed = marketplace.get("plugins") if marketplace is not None and not isinstance(marketplace, Unread) else None
     for entry in listed if isinstance(listed, list) else ():
         if isinstance(entry, dict) and entry.get("name") == name and isinstance(entry.get("source"), str):
             return safe_join(folder, str(entry["source"]))

@@ -47,16 +47,16 @@ def list_skills(
     *, places: Places, project: Path, directory: Path | None = None, plugins: Iterable[Plugin] = ()
 ) -> Skills:
     """Every skill and command that is in play where the agent stands: `directory`, or the project itself."""
-    found: list[tuple[Skill | None, str]] = []
-    found += _list_in(places.host_managed / ".claude", "managed")
+    skills: list[tuple[Skill | None, str]] = []
+    skills += _list_in(places.host_managed / ".claude", "managed")
     for folder in (places.home, places.config_home):
-        found += _list_in(folder, "user")
+        skills += _list_in(folder, "user")
     for folder in _upward(directory or project, project):
         # In the home directory itself the folders of the user and of the project are the same.
-        found += _list_of_project(folder, places, project if folder.is_relative_to(project) else folder)
+        skills += _list_of_project(folder, places, project if folder.is_relative_to(project) else folder)
     for plugin in plugins:
-        found += _list_of_plugin(plugin)
-    return _collect_skills(found)
+        skills += _list_of_plugin(plugin)
+    return _collect_skills(skills)
 
 
 def list_nested(touched: Path, *, places: Places, directory: Path) -> Skills:
@@ -116,8 +116,8 @@ def _upward(directory: Path, project: Path) -> list[Path]:
     return [directory, *(folder for folder in directory.parents if folder.is_relative_to(project))]
 
 
-def _collect_skills(found: Iterable[tuple[Skill | None, str]]) -> Skills:
-    pairs = list(found)
+def _collect_skills(read_skills: Iterable[tuple[Skill | None, str]]) -> Skills:
+    pairs = list(read_skills)
     skills = (skill for skill, _ in pairs if skill is not None)
     return _first_of_each(skills, tuple(problem for _, problem in pairs if problem))
 

@@ -81,11 +81,11 @@ def read_invocation(skill: Skill, arguments: str = "", *, values: Mapping[str, s
     fill = _Filling(skill, arguments, values or {}, body)
     pieces: list[SkillPiece] = []
     end = 0
-    for found in _INLINE.finditer(body):
-        pieces.append(SkillPiece(fill(body[end : found.start()])))
-        command = fill(found[1] if found[1] is not None else found[2]).strip()
-        pieces.append(SkillPiece(command, is_command=True, written=fill(found[0])))
-        end = found.end()
+    for match in _INLINE.finditer(body):
+        pieces.append(SkillPiece(fill(body[end : match.start()])))
+        command = fill(match[1] if match[1] is not None else match[2]).strip()
+        pieces.append(SkillPiece(command, is_command=True, written=fill(match[0])))
+        end = match.end()
     pieces.append(SkillPiece(fill(body[end:])))
     if arguments.strip() and not fill.was_used:
         pieces.append(SkillPiece(f"\n\nArguments: {arguments.strip()}"))
@@ -109,22 +109,22 @@ class _Filling:
     def __call__(self, text: str) -> str:
         return _PLACE.sub(self._value, text)
 
-    def _value(self, found: re.Match[str]) -> str:
-        if found["all"]:
+    def _value(self, match: re.Match[str]) -> str:
+        if match["all"]:
             self.was_used = True
             return self._all
-        if found["index"] is not None or found["number"] is not None:
-            place = int(found["index"]) if found["index"] is not None else int(found["number"]) - self._first
+        if match["index"] is not None or match["number"] is not None:
+            place = int(match["index"]) if match["index"] is not None else int(match["number"]) - self._first
             if 0 <= place < len(self._each):
                 self.was_used = True
                 return self._each[place]
-            return found[0] if found["number"] is not None else ""
-        name = found["braced"] or found["name"]
+            return match[0] if match["number"] is not None else ""
+        name = match["braced"] or match["name"]
         if name in self._named:
             self.was_used = True
             return self._named[name]
         # Without braces a name of the environment is left to the shells that a text may quote.
-        return self._values.get(name, found[0]) if found["braced"] else found[0]
+        return self._values.get(name, match[0]) if match["braced"] else match[0]
 
 
 def _split(arguments: str) -> list[str]:

@@ -30,7 +30,7 @@ class Checkout:
 def find_checkout(path: Path) -> Checkout | None:
     """The innermost checkout that holds the path; None outside of git. A submodule is a checkout of its own."""
     real = Path(os.path.realpath(path))
-    return next((found for folder in (real, *real.parents) if (found := _checkout_at(folder))), None)
+    return next((checkout for folder in (real, *real.parents) if (checkout := _checkout_at(folder))), None)
 
 
 def project_root(path: Path) -> Path:
@@ -46,8 +46,12 @@ def list_worktrees(checkout: Checkout) -> tuple[Path, ...]:
     linked = []
     for notes in sorted((checkout.git_dir / "worktrees").glob("*/gitdir")):
         top = _read_path(notes, relative_to=notes.parent)
-        if top is not None and (found := _checkout_at(top.parent)) and found.git_dir == checkout.git_dir:
-            linked.append(found.top)
+        if (
+            top is not None
+            and (main_checkout := _checkout_at(top.parent))
+            and main_checkout.git_dir == checkout.git_dir
+        ):
+            linked.append(main_checkout.top)
     return (checkout.root, *linked)
 
 
@@ -133,7 +137,7 @@ def read_git_config(path: Path) -> dict[str, str]:
 
 
 def _value(written: str) -> str:
-    value, kept, quoted = "", 0, False
+    value, end_of_value, quoted = "", 0, False
     characters = iter(written.strip(_BLANKS))
     for character in characters:
         match character:
@@ -147,8 +151,8 @@ def _value(written: str) -> str:
             case _:
                 value += character
         if quoted or character not in _BLANKS:
-            kept = len(value)  # blanks before a comment are not part of the value
-    return value[:kept]
+            end_of_value = len(value)  # blanks before a comment are not part of the value
+    return value[:end_of_value]
 
 
 # Normalises the URL of a git remote, so that one repository has one spelling.
@@ -167,8 +171,8 @@ def read_remotes(git_dir: Path, root: Path) -> tuple[str, ...]:
         if key.startswith("remote.") and key.endswith(".url")
     }
     in_order = sorted(named, key=lambda name: name != "origin")
-    found = (normalise_remote(named[name], root=root) for name in in_order)
-    return tuple(dict.fromkeys(address for address in found if address))
+    remotes = (normalise_remote(named[name], root=root) for name in in_order)
+    return tuple(dict.fromkeys(address for address in remotes if address))
 
 
 def normalise_remote(url: str, *, root: Path) -> str | None:

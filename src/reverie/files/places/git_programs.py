@@ -122,8 +122,8 @@ def _find_foreign_contents(top: Path, git_dir: Path) -> Iterator[str]:
     looked = 0
     waiting = list({git_dir, checkout.git_dir})
     while waiting:
-        with os.scandir(waiting.pop()) as found:
-            entries = list(islice(found, _MAX_ENTRIES))
+        with os.scandir(waiting.pop()) as scan:
+            entries = list(islice(scan, _MAX_ENTRIES))
         for entry in entries:
             looked += 1
             if looked >= _MAX_ENTRIES or (entry.is_symlink() and entry.name != "hooks") or entry.name in _ALTERNATES:

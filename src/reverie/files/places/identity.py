@@ -86,20 +86,20 @@ def open_project(
     """
     assert _MARKER.fullmatch(new_marker), f"not a marker: {new_marker!r}"
     me, git_dir = _read_seen(path)
-    found = _find(places, me)
-    if found is not None and not _has_news(found, me, git_dir):
-        return found
+    project = _find(places, me)
+    if project is not None and not _has_news(project, me, git_dir):
+        return project
     with locked(places.projects / ".lock", label="finding the store of a project", now=now):
         me, git_dir = _read_seen(path)
-        found = _find(places, me)
-        if found is None:
+        project = _find(places, me)
+        if project is None:
             me = replace(me, first_commit=first_commit(path) if git_dir else None)
-            found = _find(places, me) or _new(places, me)
-        if git_dir is not None and _lacks_marker(found, me):
+            project = _find(places, me) or _new(places, me)
+        if git_dir is not None and _lacks_marker(project, me):
             me = _write_marker(git_dir, me, new_marker)
-        identity = _update_identity(found.identity, me)
-        write_atomic(found.folder.identity, json.dumps(asdict(identity), indent=2) + "\n")
-        return replace(found, identity=identity)
+        identity = _update_identity(project.identity, me)
+        write_atomic(project.folder.identity, json.dumps(asdict(identity), indent=2) + "\n")
+        return replace(project, identity=identity)
 
 
 def list_projects(places: Places) -> Iterator[tuple[ProjectFolder, Identity]]:
@@ -175,15 +175,17 @@ def _new(places: Places, me: Identity) -> Project:
     return Project(folder, me, None, tuple(alike) if me.first_commit else ())
 
 
-def _has_news(found: Project, me: Identity, git_dir: Path | None) -> bool:
-    if found.evidence is IdentityEvidence.NAME:
+def _has_news(project: Project, me: Identity, git_dir: Path | None) -> bool:
+    if project.evidence is IdentityEvidence.NAME:
         return False
-    return (git_dir is not None and _lacks_marker(found, me)) or _update_identity(found.identity, me) != found.identity
+    return (git_dir is not None and _lacks_marker(project, me)) or _update_identity(
+        project.identity, me
+    ) != project.identity
 
 
-def _lacks_marker(found: Project, me: Identity) -> bool:
+def _lacks_marker(project: Project, me: Identity) -> bool:
     # A clone that was recognised by its remote gets none: once it is pointed elsewhere, it is another project.
-    return found.identity.marker is None and me.marker is None
+    return project.identity.marker is None and me.marker is None
 
 
 def _update_identity(stored: Identity, me: Identity) -> Identity:
@@ -305,9 +307,9 @@ def _former(places: Places, here: str, checkout: Checkout) -> Iterator[Path]:
 def _work_tree(aside: Path) -> str | None:
     """Which directory's history lies here; its configuration says so."""
     try:
-        found = re.search(
+        match = re.search(
             r'^\tworktree = "(.*)"$', (aside / ".git" / "config").read_text(encoding="utf-8"), re.MULTILINE
         )
     except OSError:
         return None
-    return None if found is None else re.sub(r"\\(.)", r"\1", found[1])
+    return None if match is None else re.sub(r"\\(.)", r"\1", match[1])

@@ -20,15 +20,15 @@ def list_transcript_folders(
     places: Places,
     path: Path,
     *,
-    known: Identity | None = None,
+    identity: Identity | None = None,
     read_cwd: Callable[[ProjectFolder], str | None] | None = None,
 ) -> tuple[ProjectFolder, ...]:
     """List the folders that may hold transcripts of the repository around this path, in both homes.
 
-    `known` adds the places where the repository was before. Slugs are lossy, so without `read_cwd`, which says where
+    `identity` adds the places where the repository was before. Slugs are lossy, so without `read_cwd`, which says where
     the sessions in a folder were held, the list may hold folders of neighbours whose names begin alike.
     """
-    roots = _list_roots(path, known)
+    roots = _list_roots(path, identity)
     return tuple(
         folder
         for projects in (places.projects, places.host_projects)
@@ -43,17 +43,17 @@ def list_transcript_folders(
 
 def list_subagent_transcripts(folder: ProjectFolder, session_id: str) -> tuple[Path, ...]:
     """List the sub-agents' transcripts of a session, and after them those beside it, which may be of any session."""
-    found = (
+    transcripts = (
         *sorted(folder.session(session_id).subagents.rglob("agent-*.jsonl")),
         *sorted(folder.directory.glob("agent-*.jsonl")),
     )
-    return tuple(path for path in found if path.is_file())
+    return tuple(path for path in transcripts if path.is_file())
 
 
-def _list_roots(path: Path, known: Identity | None) -> tuple[str, ...]:
+def _list_roots(path: Path, identity: Identity | None) -> tuple[str, ...]:
     checkout = find_checkout(path)
     seen: Iterable[Path] = (checkout.root, *list_worktrees(checkout)) if checkout else (path,)
-    remembered = (known.path, *known.other_paths) if known else ()
+    remembered = (identity.path, *identity.other_paths) if identity else ()
     return tuple(dict.fromkeys((*map(canonical, seen), *remembered)))
 
 

@@ -21,13 +21,13 @@ def spans(text: str, words: list[tuple[int, int]]) -> Iterator[tuple[int, int, s
         return
     around = "\n\n".join(dict.fromkeys(text[max(0, start - _BEFORE) : end + _AFTER] for start, end in words))
     # It takes UTF-8 up to the first NUL.
-    for found in scan_string(around.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")):
-        secret = found.match.value
+    for finding in scan_string(around.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")):
+        secret = finding.match.value
         # Its generic rules take any identifier for a key; ours are stricter and have already run.
-        if found.rule_id.startswith("generic-") or not secret or is_placeholder(secret):
+        if finding.rule_id.startswith("generic-") or not secret or is_placeholder(secret):
             continue
         for match in re.finditer(re.escape(secret), text):
-            yield *match.span(), found.rule_id
+            yield *match.span(), finding.rule_id
 
 
 @cache

@@ -27,13 +27,13 @@ def without(pattern: re.Pattern[str], text: str) -> tuple[str, Callable[[int], i
     """The text without the matches, and the way from a position in it back to the original."""
     if pattern.search(text) is None:
         return text, lambda position: position
-    kept: list[str] = []
+    visible_parts: list[str] = []
     starts, origins, size, done = [], [], 0, 0
     for match in [*pattern.finditer(text), None]:
         piece = text[done : match.start() if match else len(text)]
         starts.append(size)
         origins.append(done)
-        kept.append(piece)
+        visible_parts.append(piece)
         size += len(piece)
         done = match.end() if match else done
 
@@ -41,7 +41,7 @@ def without(pattern: re.Pattern[str], text: str) -> tuple[str, Callable[[int], i
         piece = bisect_right(starts, position) - 1
         return origins[piece] + position - starts[piece]
 
-    return "".join(kept), origin
+    return "".join(visible_parts), origin
 
 
 def lines_of(places: Iterable[int], text: str) -> list[int]:

@@ -97,35 +97,35 @@ class Learner:
         return self._known
 
 
-def growth(one: CountedRound, facts: Profile, rates: Rates, calibration: Calibration) -> float:
+def growth(call: CountedRound, facts: Profile, rates: Rates, calibration: Calibration) -> float:
     """By how much the next request is larger than this one was."""
-    tail = sum(calibration.ratio(kind) * tokens for kind, tokens in tail_tokens(one, rates).items())
-    return reply_tokens(one, facts, rates) + tail - forgotten_tokens(one, facts, rates)
+    tail = sum(calibration.ratio(kind) * tokens for kind, tokens in tail_tokens(call, rates).items())
+    return reply_tokens(call, facts, rates) + tail - forgotten_tokens(call, facts, rates)
 
 
 def learn(calls: Sequence[CountedRound], facts: Profile, rates: Rates) -> Calibration:
     """Compare what each call added with how much larger the next one was reported to be."""
     calibration = UNCALIBRATED
-    for one, following in pairwise(calls):
-        calibration = learn_one(one, following, facts, rates, calibration)
+    for call, following in pairwise(calls):
+        calibration = learn_one(call, following, facts, rates, calibration)
     return calibration
 
 
 def learn_one(
-    one: CountedRound, following: CountedRound, facts: Profile, rates: Rates, known: Calibration
+    call: CountedRound, following: CountedRound, facts: Profile, rates: Rates, calibration: Calibration
 ) -> Calibration:
     """What one call and its successor teach."""
-    if one.model != following.model:
-        return known
-    tail = tail_tokens(one, rates)
+    if call.model != following.model:
+        return calibration
+    tail = tail_tokens(call, rates)
     estimated = sum(tail.values())
     if estimated <= 0:
-        return known
-    seen = following.usage.context_tokens - one.usage.context_tokens
-    seen_tail = seen - reply_tokens(one, facts, rates) + forgotten_tokens(one, facts, rates)
+        return calibration
+    seen = following.usage.context_tokens - call.usage.context_tokens
+    seen_tail = seen - reply_tokens(call, facts, rates) + forgotten_tokens(call, facts, rates)
     kind = max(tail, key=lambda name: tail[name])
     dominant = tail[kind] >= _DOMINANT_SHARE * estimated
-    return known.observe(estimated, seen_tail, kind if dominant else "")
+    return calibration.observe(estimated, seen_tail, kind if dominant else "")
 
 
 def _count_freed(view: View, entries: Sequence[Entry], anchor: CountedRound, rates: Rates) -> float:
@@ -229,8 +229,8 @@ class Calibration:
     def from_json(cls, data: Mapping[str, Json]) -> Self:
         """The factors from JSON; what is missing or misshapen counts as never observed."""
         kinds = data.get("by_kind")
-        found = {kind: _factor(value) for kind, value in kinds.items()} if isinstance(kinds, Mapping) else {}
-        return cls(_factor(data.get("overall")), {kind: one for kind, one in found.items() if one.weight > 0})
+        factors = {kind: _factor(value) for kind, value in kinds.items()} if isinstance(kinds, Mapping) else {}
+        return cls(_factor(data.get("overall")), {kind: one for kind, one in factors.items() if one.weight > 0})
 
 
 UNCALIBRATED = Calibration()

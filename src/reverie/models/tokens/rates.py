@@ -35,9 +35,9 @@ class Rates:
     image_long_edge_pixels: int
     image_most_tokens: int
 
-    def tokens(self, found: Pieces) -> float:
+    def tokens(self, text_pieces: Pieces) -> float:
         """The weight of a text's pieces."""
-        return self.plain * found.plain + self.script * found.script + self.terminal * found.terminal
+        return self.plain * text_pieces.plain + self.script * text_pieces.script + self.terminal * text_pieces.terminal
 
 
 RATES: Mapping[Tokenizer, Rates] = {

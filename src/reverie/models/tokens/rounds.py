@@ -48,13 +48,13 @@ def rounds(items: Iterable[Item]) -> list[CountedRound]:
 
 def newest_rounds(items: Sequence[Item], many: int) -> list[CountedRound]:
     """At least so many of the newest calls, if there are, exactly as `rounds` has them, without looking at the rest."""
-    start, found = len(items), 0
+    start, rounds_found = len(items), 0
     for at in range(len(items) - 1, -1, -1):
         # Most items of a long conversation have no report.
         if items[at].usage is not None and _is_counted(items[at]):
             start = at
-            found += not (at and _is_one_reply(items[at - 1], items[at]))
-            if found == many:
+            rounds_found += not (at and _is_one_reply(items[at - 1], items[at]))
+            if rounds_found == many:
                 break
     thinking: list[Block] = []
     for item in reversed(items[:start]):
@@ -67,51 +67,51 @@ def newest_rounds(items: Sequence[Item], many: int) -> list[CountedRound]:
 
 def _rounds(items: Iterable[Item], thinking: list[Block]) -> list[CountedRound]:
     """`thinking` is the reasoning of the same turn that came before the items."""
-    found: list[CountedRound] = []
+    counted: list[CountedRound] = []
     for item in items:
-        last = found[-1] if found else None
+        last = counted[-1] if counted else None
         if last is not None and not last.tail and _is_one_reply(last.reply[-1], item):
             last.reply.append(item)
             last.usage = item.usage or last.usage
         elif _is_counted(item):
             assert item.usage is not None
-            found.append(CountedRound(item.usage, item.model, [item], open_thinking=tuple(thinking)))
+            counted.append(CountedRound(item.usage, item.model, [item], open_thinking=tuple(thinking)))
         elif last is not None:
             last.tail.append(item)
         if item.kind is ItemKind.TYPED:
             thinking.clear()
         elif item.kind is ItemKind.REPLY:
             thinking += _thinking(item)
-    return found
+    return counted
 
 
-def reply_tokens(one: CountedRound, facts: Profile, rates: Rates) -> float:
+def reply_tokens(call: CountedRound, facts: Profile, rates: Rates) -> float:
     """What the answer adds to the next request: as reported where that is believable, else as estimated."""
-    forgotten = one.ends_turn and not facts.abilities.keeps_thinking
-    blocks = [block for item in one.reply for block in item.message.content]
+    forgotten = call.ends_turn and not facts.abilities.keeps_thinking
+    blocks = [block for item in call.reply for block in item.message.content]
     visible = sum(weigh_block(block, rates) for block in blocks)
     if not forgotten or not any(map(_thinks, blocks)):
-        return one.usage.output_tokens if _believable(one.usage, visible) else visible
+        return call.usage.output_tokens if _believable(call.usage, visible) else visible
     return sum(weigh_block(block, rates) for block in blocks if not _thinks(block))
 
 
-def forgotten_tokens(one: CountedRound, facts: Profile, rates: Rates) -> float:
+def forgotten_tokens(call: CountedRound, facts: Profile, rates: Rates) -> float:
     """Reasoning that the next request no longer holds because the turn has ended."""
-    if not one.ends_turn or facts.abilities.keeps_thinking:
+    if not call.ends_turn or facts.abilities.keeps_thinking:
         return 0.0
-    return sum(weigh_block(block, rates) for block in one.open_thinking)
+    return sum(weigh_block(block, rates) for block in call.open_thinking)
 
 
-def tail_tokens(one: CountedRound, rates: Rates) -> dict[str, float]:
+def tail_tokens(counted: CountedRound, rates: Rates) -> dict[str, float]:
     """What was added since, by kind of content."""
-    names = {call.id: call.name for item in one.reply for call in item.message.tool_uses}
-    found: dict[str, float] = {}
-    for item in one.tail:
+    names = {call.id: call.name for item in counted.reply for call in item.message.tool_uses}
+    by_kind: dict[str, float] = {}
+    for item in counted.tail:
         for block in item.message.content:
             kind = _kind(block, item, names)
-            found[kind] = found.get(kind, 0.0) + weigh_block(block, rates)
-        found[item.kind.value] = found.get(item.kind.value, 0.0) + rates.message
-    return found
+            by_kind[kind] = by_kind.get(kind, 0.0) + weigh_block(block, rates)
+        by_kind[item.kind.value] = by_kind.get(item.kind.value, 0.0) + rates.message
+    return by_kind
 
 
 def _believable(usage: Usage, visible: float) -> bool:

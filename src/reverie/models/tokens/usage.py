@@ -61,16 +61,16 @@ class Bill:
 
 def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> SessionTotals:
     """Add up what was reported; sub-agents' conversations only when asked."""
-    found: dict[str, ModelTotals] = {}
+    by_model: dict[str, ModelTotals] = {}
     for reply in paid_replies(entries, sidechains=sidechains):
-        known = found.get(reply.model, ModelTotals(reply.model, Usage(), 0))
-        found[reply.model] = ModelTotals(
+        model_totals = by_model.get(reply.model, ModelTotals(reply.model, Usage(), 0))
+        by_model[reply.model] = ModelTotals(
             reply.model,
-            known.usage + reply.usage,
-            known.replies + 1,
-            known.missing_output_tokens + reply.missing_output_tokens(),
+            model_totals.usage + reply.usage,
+            model_totals.replies + 1,
+            model_totals.missing_output_tokens + reply.missing_output_tokens(),
         )
-    return SessionTotals(tuple(found.values()))
+    return SessionTotals(tuple(by_model.values()))
 
 
 def paid_replies(entries: Iterable[Entry], *, sidechains: bool = False) -> list[PaidReply]:
@@ -91,11 +91,11 @@ def bill(spent: SessionTotals, overrides: Mapping[str, ProfileOverride] = NO_OVE
     """Price the totals. A model without a price is named, never guessed."""
     usd: float | None = None if spent.by_model else 0.0
     unpriced: list[str] = []
-    for one in spent.by_model:
-        facts = profile(one.model, overrides)
-        price = cost(one.usage, facts)
+    for model_totals in spent.by_model:
+        facts = profile(model_totals.model, overrides)
+        price = cost(model_totals.usage, facts)
         if price is None:
-            unpriced.append(one.model)
+            unpriced.append(model_totals.model)
             continue
         usd = (usd or 0.0) + price
     return Bill(usd, tuple(unpriced))

@@ -47,38 +47,38 @@ class AllowedFlags:
             if not word.value.startswith("-") or word.value == "-":
                 operands.append(word)
                 continue
-            given = self._options(word.value)
-            if given is None:
+            parsed_options = self._options(word.value)
+            if parsed_options is None:
                 return None
-            name, value = given[-1]
+            name, value = parsed_options[-1]
             if value is None:
                 # An option in the place of a value: the program may see it otherwise.
                 if not waiting or not _is_known(waiting[0]) or not _is_value(waiting[0].value or ""):
                     return None
-                given[-1] = (name, waiting.pop(0).value)
-            options += [(name, value or "") for name, value in given]
+                parsed_options[-1] = (name, waiting.pop(0).value)
+            options += [(name, value or "") for name, value in parsed_options]
         return Parsed(tuple(operands), tuple(options))
 
     def _options(self, text: str) -> list[tuple[str, str | None]] | None:
         """The options in one word, each with its value; None as the last value stands for the next word."""
         if text.startswith("--"):
             name, equals, value = text[2:].partition("=")
-            known = self.long.split()
-            if f"{name}=" in known:
+            allowed = self.long.split()
+            if f"{name}=" in allowed:
                 return [(name, value if equals else None)]
-            return [(name, value)] if f"{name}?" in known or (name in known and not equals) else None
+            return [(name, value)] if f"{name}?" in allowed or (name in allowed and not equals) else None
         if self.numbers and text[1:].isdecimal():
             return [(text[1:], "")]
-        found: list[tuple[str, str | None]] = []
+        pairs: list[tuple[str, str | None]] = []
         for place, letter in enumerate(text[1:], start=2):
             if letter in self.valued:
-                return [*found, (letter, text[place:] or None)]
+                return [*pairs, (letter, text[place:] or None)]
             if letter in self.optional:
-                return [*found, (letter, text[place:])]
+                return [*pairs, (letter, text[place:])]
             if letter not in self.alone:
                 return None
-            found.append((letter, ""))
-        return found
+            pairs.append((letter, ""))
+        return pairs
 
 
 @value

@@ -125,19 +125,19 @@ def _second_opinion(command: str, script: Script, root: Node) -> str:
     if not expansions:
         return _disagreement(command, script)
     masked = bytearray(source)
-    found = 0
+    inner_steps = 0
     for node in expansions:
         masked[node.start_byte : node.end_byte] = b"x" * (node.end_byte - node.start_byte)
         if node.type in ("command_substitution", "process_substitution"):
             words = _text(node, source)
             inner = parse(words[1:-1] if words.startswith("`") else words[2:-1])
-            found += len(inner.steps)
+            inner_steps += len(inner.steps)
             if inner.problem or ("\\" in words and words.startswith("`")):
                 return inner.problem or "it contains an escape inside backticks"
     outer = parse(masked.decode("utf-8"))
     if outer.problem or outer.shapes & set(_EXPANSIONS.values()):
         return outer.problem or "its expansions cannot be determined"
-    return "" if len(outer.steps) + found == len(script.steps) else "two parsers disagree on it"
+    return "" if len(outer.steps) + inner_steps == len(script.steps) else "two parsers disagree on it"
 
 
 def _outermost(node: Node, source: bytes) -> Iterator[Node]:
@@ -336,15 +336,15 @@ class _Reader:
 
     def _parts(self, node: Node) -> bool:
         """Read what expands below a node, and say whether anything does."""
-        found = False
+        expands = False
         for child in node.named_children:
             if child.type in _EXPANSIONS:
                 if self._text(child) != "$?":
                     self._expansion(child)
-                    found = True
+                    expands = True
             elif child.type not in ("word", "raw_string", "string_content", "number", "heredoc_content"):
-                found = self._parts(child) or found
-        return found
+                expands = self._parts(child) or expands
+        return expands
 
     def _expansion(self, node: Node) -> None:
         self._shapes.add(_EXPANSIONS[node.type])

@@ -57,14 +57,14 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
         words = step_reads(step)
         if words is None:
             return None
-        found = [path for word in words for place in places for path in paths_of_word(word, place, home)]
+        word_paths = [path for word in words for place in places for path in paths_of_word(word, place, home)]
         if program_name(step) == "cd":
             places += resolve_cd(words, places, home)
             if len(places) > MAX_PLACES:
                 return None
         elif program_name(step) == "git" and (len(places) > 1 or is_strange_repository(directory)):
             return None
-        paths += found
+        paths += word_paths
     inputs = [redirect.target for redirect in script.redirects if not redirect.writes]
     # The shell itself makes connections of some names below `/dev`.
     if any(word.value is None or re.match(r"/dev/(?!null$|stdin$)", word.value) for word in inputs):

@@ -54,10 +54,10 @@ def _is_plain_sed(script: str) -> bool:
         return False
     position = 0
     while True:
-        found = _SED_COMMAND.match(script, position)
-        if found is None:
+        match = _SED_COMMAND.match(script, position)
+        if match is None:
             return False
-        position = found.end()
+        position = match.end()
         if position == len(script):
             return True
         if script[position] not in ";\n":

@@ -19,18 +19,18 @@ _MARKS = "*?["
 
 def resolve_cd(words: Sequence[Word], places: Sequence[Path], home: Path | None) -> list[Path]:
     """Where a `cd` may lead: `..` as the system reads it behind a link, and as the shell does, by the text."""
-    found = [absolute(word, place, home) for word in words for place in places]
-    return list(dict.fromkeys((*found, *(Path(os.path.normpath(path)) for path in found))))
+    folders = [absolute(word, place, home) for word in words for place in places]
+    return list(dict.fromkeys((*folders, *(Path(os.path.normpath(path)) for path in folders))))
 
 
 def paths_of_word(word: Word, place: Path, home: Path | None) -> list[Path]:
     """Everything that a word makes a program look at; `ANYWHERE` among it when that cannot be told."""
-    found = [absolute(word, place, home)]
+    paths = [absolute(word, place, home)]
     if word.has_glob:
-        found += _matches(word, place)
+        paths += _matches(word, place)
     if word.follows_links:
-        found += [link for path in list(found) for link in _links_below(path)]
-    return found
+        paths += [link for path in list(paths) for link in _links_below(path)]
+    return paths
 
 
 def absolute(word: Word, place: Path, home: Path | None) -> Path:

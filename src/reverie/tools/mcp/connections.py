@@ -41,8 +41,10 @@ class Connections:
     @property
     def instructions(self) -> tuple[tuple[str, str], ...]:
         """What each server says about its tools, by name."""
-        said = ((each.server.name, each.offer.instructions[:MAX_INSTRUCTIONS_CHARS]) for each in self._all.values())
-        return tuple(sorted((name, text) for name, text in said if text.strip()))
+        instructions = (
+            (each.server.name, each.offer.instructions[:MAX_INSTRUCTIONS_CHARS]) for each in self._all.values()
+        )
+        return tuple(sorted((name, text) for name, text in instructions if text.strip()))
 
     @property
     def prompts(self) -> tuple[tuple[str, str, str], ...]:
@@ -74,8 +76,8 @@ class Connections:
         """Wait until it is known of every server how connecting went, for a bounded time; say which are not there."""
         waiting = [asyncio.ensure_future(each.wait_until_settled()) for each in self._all.values()]
         if waiting:
-            _, left = await asyncio.wait(waiting, timeout=timeout_seconds)
-            for task in left:
+            _, pending = await asyncio.wait(waiting, timeout=timeout_seconds)
+            for task in pending:
                 task.cancel()
         slow = [repr(name) for name, each in self._all.items() if each.state is ConnectionState.CONNECTING]
         if slow:
@@ -89,26 +91,26 @@ class Connections:
         """The connections whose servers have resources, by name."""
         return tuple(each for _, each in sorted(self._all.items()) if each.offer.has_resources)
 
-    async def call(self, server: str, tool: str, given: JsonObject) -> JsonObject:
+    async def call(self, server: str, tool: str, arguments: JsonObject) -> JsonObject:
         """Call a tool by the names of the server's own. Raises `Unavailable`."""
-        found = self._all.get(server)
-        if found is None:
+        connection = self._all.get(server)
+        if connection is None:
             raise Unavailable(f"no server {server!r} is connected here")
-        return await found.call(tool, given)
+        return await connection.call(tool, arguments)
 
     async def prompt(self, command: str, words: list[str]) -> str | None:
         """The text of a prompt that the user called as `mcp__server__prompt`; None when there is none of that name."""
         for each in self._all.values():
-            for one in each.offer.prompts:
-                if tool_name(each.server.tool_prefix, one.name) == command:
-                    last = len(one.arguments) - 1
+            for prompt in each.offer.prompts:
+                if tool_name(each.server.tool_prefix, prompt.name) == command:
+                    last = len(prompt.arguments) - 1
                     # The last argument takes all that is left.
-                    given = {
+                    arguments = {
                         name: " ".join(words[place:]) if place == last else words[place]
-                        for place, name in enumerate(one.arguments)
+                        for place, name in enumerate(prompt.arguments)
                         if place < len(words)
                     }
-                    return text_from(await each.prompt(one.name, given))
+                    return text_from(await each.prompt(prompt.name, arguments))
         return None
 
     async def close(self) -> None:

@@ -36,8 +36,10 @@ def answer_from(result: JsonObject) -> ToolAnswer:
     failed = result.get("isError") is True
     details: JsonObject = {"structuredContent": data} if data is not None and len(encoded) <= MAX_DATA_BYTES else {}
     if all(isinstance(block, Text) for block in blocks):
-        said = _limit_text("\n".join(block.text for block in blocks if isinstance(block, Text)), listed)
-        return ToolAnswer(said or ("The tool failed and said nothing." if failed else "(no output)"), failed, details)
+        answer_text = _limit_text("\n".join(block.text for block in blocks if isinstance(block, Text)), listed)
+        return ToolAnswer(
+            answer_text or ("The tool failed and said nothing." if failed else "(no output)"), failed, details
+        )
     bounded = (Text(_limit_text(block.text, listed)) if isinstance(block, Text) else block for block in blocks)
     return ToolAnswer(tuple(bounded), failed, details)
 

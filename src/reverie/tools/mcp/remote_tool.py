@@ -35,17 +35,19 @@ class RemoteTool:
         """The name of its server."""
         return self._connection.server.name
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
         name = self._offered.title or self._offered.name
-        preview = encode_json(dict(given)).decode()
+        preview = encode_json(dict(arguments)).decode()
         return Need(self.spec.name, Act.OTHER, summary=f"{self.server}: {harmless(name)}", preview=preview)
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return self._offered.is_read_only
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
         try:
-            result = await self._connection.call(self._offered.name, given, lambda line: desk.progress(harmless(line)))
+            result = await self._connection.call(
+                self._offered.name, arguments, lambda line: desk.progress(harmless(line))
+            )
         except Unavailable as problem:
             return ToolAnswer(f"{self.server}: {harmless(str(problem))}", is_error=True)
         return answer_from(result)

@@ -30,14 +30,14 @@ class ListMcpResources:
             LIST_NAME, "list_mcp_resources", {"server": field("string", "Name of one server; default: all servers.")}
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        return Need(LIST_NAME, Act.NONE, summary=f"List resources of {text(given, 'server') or 'all servers'}")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        return Need(LIST_NAME, Act.NONE, summary=f"List resources of {text(arguments, 'server') or 'all servers'}")
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        named = text(given, "server")
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+        named = text(arguments, "server")
         lines: list[str] = []
         for connection in [_get_connection(self._connections(), named)] if named else self._connections():
             try:
@@ -66,16 +66,18 @@ class ReadMcpResource:
             required=("server", "uri"),
         )
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
-        return Need(READ_NAME, Act.OTHER, summary=f"{text(given, 'server')}: read {harmless(text(given, 'uri'))}")
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        return Need(
+            READ_NAME, Act.OTHER, summary=f"{text(arguments, 'server')}: read {harmless(text(arguments, 'uri'))}"
+        )
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        connection = _get_connection(self._connections(), text(given, "server"))
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+        connection = _get_connection(self._connections(), text(arguments, "server"))
         try:
-            return resource_answer(await connection.read_resource(text(given, "uri")))
+            return resource_answer(await connection.read_resource(text(arguments, "uri")))
         except Unavailable as problem:
             return ToolAnswer(harmless(f"{connection.server.name}: {problem}"), is_error=True)
 

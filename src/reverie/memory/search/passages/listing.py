@@ -23,7 +23,7 @@ def list_session_folders(places: Places, directory: Path) -> tuple[ProjectFolder
     return list_transcript_folders(
         places,
         directory,
-        known=project.identity if project is not None else None,
+        identity=project.identity if project is not None else None,
         read_cwd=lambda one: read_working_directory(one.directory),
     )
 
