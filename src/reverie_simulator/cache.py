@@ -62,11 +62,11 @@ class PromptCache:
         hashes = prefix_hashes(prompt)
         totals = list(accumulate((piece.tokens for piece in prompt.pieces), initial=0))
         marks = prompt.marks()
-        found = {at: self._look_back(hashes, at, now) for at in marks}
-        read_to = max((hit for hit in found.values() if hit is not None), default=-1)
+        cached_at = {at: self._look_back(hashes, at, now) for at in marks}
+        read_to = max((hit for hit in cached_at.values() if hit is not None), default=-1)
         trace = Trace(hashes, prompt.pieces, prompt.scopes)
-        explanation = self._explain(prompt, trace, totals, found, now)
-        for hit in {hit for hit in found.values() if hit is not None}:
+        explanation = self._explain(prompt, trace, totals, cached_at, now)
+        for hit in {hit for hit in cached_at.values() if hit is not None}:
             self._refresh(hashes[hit], now)
         written = {
             at: ttl for at, ttl in marks.items() if at > read_to and totals[at + 1] >= prompt.facts.cache_minimum_tokens
@@ -107,7 +107,7 @@ class PromptCache:
         prompt: SimulatedPrompt,
         trace: Trace,
         totals: Sequence[int],
-        found: dict[int, int | None],
+        cached_at: dict[int, int | None],
         now: datetime,
     ) -> Explanation:
         marks, hashes = prompt.marks(), trace.hashes
@@ -125,7 +125,7 @@ class PromptCache:
                 read_tokens=0 if hit is None else totals[hit + 1],
                 miss=self._miss(prompt, hashes, totals, at, now) if hit is None else None,
             )
-            for at, hit in found.items()
+            for at, hit in cached_at.items()
         )
         return Explanation(
             blocks=len(hashes),

@@ -50,5 +50,5 @@ def summary_request(prompt: SimulatedPrompt, instruction_tokens: int) -> Simulat
 
 def after_summary(prompt: SimulatedPrompt, summary: PromptPiece) -> SimulatedPrompt:
     """The prompt once the summary stands for all messages."""
-    kept = (piece for piece in prompt.pieces if piece.level is not PromptLevel.MESSAGES)
-    return replace(prompt, pieces=(*kept, summary))
+    before_messages = (piece for piece in prompt.pieces if piece.level is not PromptLevel.MESSAGES)
+    return replace(prompt, pieces=(*before_messages, summary))

@@ -71,13 +71,13 @@ def clear_thinking(prompt: SimulatedPrompt, edit: JsonObject) -> tuple[Simulated
         return prompt, None
     loops = _loops(prompt.pieces)
     with_thinking = sorted({loop for piece, loop in loops if _is_thinking(piece)})
-    kept = set(with_thinking[-number_at(object_at(edit, "keep"), "value", 1) :])
-    gone = [(piece, loop) for piece, loop in loops if _is_thinking(piece) and loop not in kept]
+    kept_loops = set(with_thinking[-number_at(object_at(edit, "keep"), "value", 1) :])
+    gone = [(piece, loop) for piece, loop in loops if _is_thinking(piece) and loop not in kept_loops]
     if not gone:
         return prompt, None
-    left = _with_pieces(prompt, (piece for piece, loop in loops if not _is_thinking(piece) or loop in kept))
+    remaining = _with_pieces(prompt, (piece for piece, loop in loops if not _is_thinking(piece) or loop in kept_loops))
     freed = sum(piece.tokens for piece, _ in gone)
-    return left, AppliedEdit(CLEAR_THINKING, len({loop for _, loop in gone}), freed)
+    return remaining, AppliedEdit(CLEAR_THINKING, len({loop for _, loop in gone}), freed)
 
 
 def clear_tool_uses(prompt: SimulatedPrompt, edit: JsonObject) -> tuple[SimulatedPrompt, AppliedEdit | None]:

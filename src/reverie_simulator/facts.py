@@ -125,11 +125,11 @@ class ModelFacts:
 @lru_cache(maxsize=256)
 def facts_of(model: str) -> ModelFacts | None:
     """The facts of a model by any of the provider's own names, or None when there is no such model."""
-    found = _NAME.fullmatch(model)
-    if found is None:
+    match = _NAME.fullmatch(model)
+    if match is None:
         return None
-    family = found["family"] or found["old_family"]
-    version = (int(found["major"] or found["old_major"]), int(found["minor"] or found["old_minor"] or 0))
+    family = match["family"] or match["old_family"]
+    version = (int(match["major"] or match["old_major"]), int(match["minor"] or match["old_minor"] or 0))
     if not (3, 0) <= version < (10, 0):
         return None
     name = _DATED.get((family, version), model.removesuffix("-latest"))
@@ -138,8 +138,8 @@ def facts_of(model: str) -> ModelFacts | None:
 
 def known_models() -> tuple[ModelFacts, ...]:
     """Every model of the table that the simulator plays, the newest first."""
-    found = (facts_of(name) for name in PROFILES)
-    return tuple(sorted((facts for facts in found if facts), key=lambda facts: facts.version, reverse=True))
+    by_name = (facts_of(name) for name in PROFILES)
+    return tuple(sorted((facts for facts in by_name if facts), key=lambda facts: facts.version, reverse=True))
 
 
 def _nearest_profile(family: str, version: Version) -> Profile:

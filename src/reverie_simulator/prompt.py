@@ -235,12 +235,12 @@ def takes_mark(block: JsonObject) -> bool:
 
 def _since_compaction(messages: Iterable[PromptPiece]) -> list[PromptPiece]:
     """Drop what a summary stands for: everything before the last one."""
-    kept: list[PromptPiece] = []
+    pieces: list[PromptPiece] = []
     for piece in messages:
         if piece.kind == "compaction":
-            kept.clear()
-        kept.append(piece)
-    return kept
+            pieces.clear()
+        pieces.append(piece)
+    return pieces
 
 
 def _after_deletions(pieces: tuple[PromptPiece, ...]) -> tuple[PromptPiece, ...]:

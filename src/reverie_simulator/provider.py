@@ -309,22 +309,22 @@ class Threads:
         if thread.get("type") != "continue":
             return body
         previous = text_at(thread, "previous_message_id")
-        held = self._held.get(previous)
-        if held is None:
+        stored = self._held.get(previous)
+        if stored is None:
             details: JsonObject = {"error_code": "thread_not_found"}
             return ApiError(404, f"thread.previous_message_id: no thread holds {previous!r}", details=details)
         for name in FIXED_FIELDS:
             if name in body:
                 return ApiError(400, f"{name}: cannot be changed on a thread")
-        fixed = {name: held[name] for name in FIXED_FIELDS if name in held}
-        return {**body, **fixed, "messages": _messages(held, body)}
+        fixed = {name: stored[name] for name in FIXED_FIELDS if name in stored}
+        return {**body, **fixed, "messages": _messages(stored, body)}
 
     def hold(self, body: JsonObject, message: JsonObject) -> None:
         """Keep a whole request and its reply, where the request asks for it."""
         if not object_at(body, "thread"):
             return
-        said: JsonObject = {"messages": [{"role": "assistant", "content": message["content"]}]}
-        self._held[text_at(message, "id")] = {**body, "messages": _messages(body, said)}
+        reply: JsonObject = {"messages": [{"role": "assistant", "content": message["content"]}]}
+        self._held[text_at(message, "id")] = {**body, "messages": _messages(body, reply)}
         if len(self._held) > HELD_THREADS:
             self._held.popitem(last=False)
 
@@ -365,15 +365,15 @@ def cut_to_limits(
     reply = _cut_at_sequence(reply, texts_at(body, "stop_sequences"))
     asked = number_at(body, "max_tokens")
     limit = min(asked, room_tokens)
-    kept: list[JsonObject] = []
+    blocks: list[JsonObject] = []
     used = 0
     for block in reply.blocks:
         size = tokens_of(block)
         if used + size > limit:
-            kept.extend(_beginning(block, (limit - used) / size))
+            blocks.extend(_beginning(block, (limit - used) / size))
             reason = "max_tokens" if asked <= room_tokens else "model_context_window_exceeded"
-            return ScriptedReply(tuple(kept), reason)
-        kept.append(block)
+            return ScriptedReply(tuple(blocks), reason)
+        blocks.append(block)
         used += size
     return reply
 
@@ -381,11 +381,11 @@ def cut_to_limits(
 def _cut_at_sequence(reply: ScriptedReply, sequences: tuple[str, ...]) -> ScriptedReply:
     for at, block in enumerate(reply.blocks):
         text = text_at(block, "text") if block.get("type") == "text" else ""
-        found = [(text.index(sequence), sequence) for sequence in sequences if sequence in text]
-        if found:
-            place, sequence = min(found)
-            kept = (*reply.blocks[:at], *([{**block, "text": text[:place]}] if place else []))
-            return ScriptedReply(kept, "stop_sequence", sequence)
+        hits = [(text.index(sequence), sequence) for sequence in sequences if sequence in text]
+        if hits:
+            place, sequence = min(hits)
+            blocks = (*reply.blocks[:at], *([{**block, "text": text[:place]}] if place else []))
+            return ScriptedReply(blocks, "stop_sequence", sequence)
     return reply
 
 

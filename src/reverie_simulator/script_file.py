@@ -84,10 +84,10 @@ class _Place:
     def mistake(self, problem: str) -> UserMistake:
         return UserMistake(f"The script {self.source} has a mistake: {self.path or 'the whole file'} {problem}.")
 
-    def only(self, value: JsonObject, known: tuple[str, ...]) -> None:
+    def only(self, value: JsonObject, allowed: tuple[str, ...]) -> None:
         for key in value:
-            if key not in known:
-                raise self.at(key).mistake(f"is not a known field; there are {', '.join(known)}")
+            if key not in allowed:
+                raise self.at(key).mistake(f"is not a known field; there are {', '.join(allowed)}")
 
     def object(self, value: Json) -> JsonObject:
         if not isinstance(value, dict):

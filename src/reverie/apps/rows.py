@@ -116,14 +116,14 @@ def subagent_rows(
     overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
 ) -> tuple[SubagentRow, ...]:
     """The sub-agents of a session among these transcripts, by agent id; those of other sessions are passed over."""
-    found = []
+    rows = []
     for agent, entries in transcripts:
         if not any(envelope.session == session for entry in entries if (envelope := envelope_of(entry)) is not None):
             continue
         report = context_report(entries, overrides=overrides)
         spent = bill(totals(entries, sidechains=True), overrides).usd
-        found.append(SubagentRow(agent, report.messages, report.tokens, spent))
-    return tuple(found)
+        rows.append(SubagentRow(agent, report.messages, report.tokens, spent))
+    return tuple(rows)
 
 
 def _weights(view: View, facts: Profile, total: int, unseen: str) -> tuple[tuple[ContextPart, ...], tuple[Big, ...]]:

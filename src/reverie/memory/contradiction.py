@@ -20,9 +20,9 @@ def find_contradicted(topic: Topic, typed: Sequence[str]) -> tuple[str, Polarity
 
     Only what is nearly the same sentence is compared: a memory may say more than was said in one.
     """
-    said = [each for text in typed[-_LATEST_MESSAGES:] for each in _statements(text)]
+    typed_sentences = [each for text in typed[-_LATEST_MESSAGES:] for each in _statements(text)]
     for statement in dict.fromkeys((topic.description, *list(prose_lines(topic.body))[:1], topic.name)):
-        about = [each for each in said if _is_about(statement, each)]
+        about = [each for each in typed_sentences if _is_about(statement, each)]
         mismatches = [_find_contradiction(each, statement) for each in about]
         if about and all(mismatches):
             sentence, mismatch = about[-1], mismatches[-1]
@@ -33,9 +33,11 @@ def find_contradicted(topic: Topic, typed: Sequence[str]) -> tuple[str, Polarity
 
 def _find_contradiction(sentence: str, statement: str) -> PolarityMismatch | None:
     """A difference that is more than another way to put it: nobody claims that these are the user's words."""
-    found = find_mismatch(sentence, statement)
-    is_harmless = found is not None and found.kind is MismatchKind.wording and not is_substituted(sentence, statement)
-    return None if is_harmless else found
+    mismatch = find_mismatch(sentence, statement)
+    is_harmless = (
+        mismatch is not None and mismatch.kind is MismatchKind.wording and not is_substituted(sentence, statement)
+    )
+    return None if is_harmless else mismatch
 
 
 def _statements(text: str) -> Iterable[str]:
@@ -44,6 +46,6 @@ def _statements(text: str) -> Iterable[str]:
 
 
 def _is_about(statement: str, sentence: str) -> bool:
-    one, other = set(terms(statement)), set(terms(sentence))
-    shared = len(one & other)
-    return shared >= _FEWEST_SHARED and shared >= _ALIKE * max(len(one), len(other))
+    statement_terms, sentence_terms = set(terms(statement)), set(terms(sentence))
+    shared = len(statement_terms & sentence_terms)
+    return shared >= _FEWEST_SHARED and shared >= _ALIKE * max(len(statement_terms), len(sentence_terms))

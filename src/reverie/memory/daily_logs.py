@@ -17,15 +17,15 @@ _TIME = re.compile(r"^[-*] (?:\d{2}:\d{2} )?")
 
 def list_daily_logs(folder: MemoryFolder) -> tuple[tuple[date, Path], ...]:
     """Every log with its day, in order."""
-    found = []
+    logs = []
     for path in (folder.directory / "logs").glob("*/*/*.md"):
         match = _DAY.match(path.name)
         if match and path.is_file() and not path.is_symlink():
             try:
-                found.append((date(int(match[1]), int(match[2]), int(match[3])), path))
+                logs.append((date(int(match[1]), int(match[2]), int(match[3])), path))
             except ValueError:
                 continue
-    return tuple(sorted(found))
+    return tuple(sorted(logs))
 
 
 def read_log_lines(path: Path, after_bytes: int = 0) -> tuple[tuple[str, ...], int]:
@@ -37,4 +37,4 @@ def read_log_lines(path: Path, after_bytes: int = 0) -> tuple[tuple[str, ...], i
     start = after_bytes if after_bytes <= len(content) else 0
     end = content.rfind(b"\n") + 1
     rows = content[start:end].decode("utf-8", "replace").splitlines() if end > start else []
-    return tuple(told for row in rows if (told := _TIME.sub("", row).strip())), max(start, end)
+    return tuple(line for row in rows if (line := _TIME.sub("", row).strip())), max(start, end)

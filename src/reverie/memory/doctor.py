@@ -156,9 +156,9 @@ def _index_file(folder: MemoryFolder, topics: set[str]) -> Iterator[Problem]:
         if topics:
             yield Problem("index", str(folder.index), f"{INDEX_FILE} is missing", "the next save writes it")
         return
-    if found := sorted({finding.rule for finding in scan(text)}):
+    if rules := sorted({finding.rule for finding in scan(text)}):
         fix = "remove it from your own text in this file"
-        yield Problem("secret", str(folder.index), f"{LEFT_OUT} ({', '.join(found)})", fix)
+        yield Problem("secret", str(folder.index), f"{LEFT_OUT} ({', '.join(rules)})", fix)
     keys = {path_key(path) for path in topics}
     for line in parse_index(text):
         if isinstance(line, IndexEntry) and path_key(line.path) not in keys:
@@ -221,9 +221,9 @@ def _history(history: History) -> Iterator[Problem]:
         yield Problem("history", str(history.git.directory), detail, "`reverie doctor --fix`", True)
         return
     try:
-        said = history.git.run("fsck", "--no-progress", "--no-dangling", "--connectivity-only", accept=range(256))
+        output = history.git.run("fsck", "--no-progress", "--no-dangling", "--connectivity-only", accept=range(256))
     except Unavailable as error:
-        said = str(error).encode()
-    for row in said.decode("utf-8", "replace").splitlines():
+        output = str(error).encode()
+    for row in output.decode("utf-8", "replace").splitlines():
         if row and not row.startswith(("notice", "Checking", "dangling", "unreachable")):
             yield Problem("history", str(history.git.directory), row, "restore the history from a backup or a bundle")

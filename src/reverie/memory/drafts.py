@@ -35,8 +35,8 @@ def draft_from_text(folder: IndexedFolder, text: str) -> Topic:
     flat = " ".join(text.split())
     if not flat:
         raise UserMistake("nothing to save: give the memory as a sentence")
-    found = find_candidates(UserMessage("", text))
-    kind = found[0].type if found else infer_type(flat)
+    candidates = find_candidates(UserMessage("", text))
+    kind = candidates[0].type if candidates else infer_type(flat)
     return draft_topic(_free_name(folder, text), _cut(flat, DESCRIPTION_CHARS), kind, text.strip(), trust=Trust.said)
 
 
@@ -73,10 +73,10 @@ def same_text(folder: IndexedFolder, topic: Topic) -> Topic | None:
     if not topic.body:
         return None
     try:
-        found = folder.with_body(topic.body)
+        same = folder.with_body(topic.body)
     except Unavailable:
         return None
-    return next((each for each in found if each.description == topic.description and each.type == topic.type), None)
+    return next((each for each in same if each.description == topic.description and each.type == topic.type), None)
 
 
 def find_same(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:
@@ -86,17 +86,17 @@ def find_same(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:
 
     try:
         sharing = folder.sharing(f"{topic.name} {topic.description} {topic.body[:_COMPARED_CHARS]}", _COMPARED)
-        found = [each.topic for each in folder.read([path for path in sharing if path != topic.path]).values()]
+        topics = [each.topic for each in folder.read([path for path in sharing if path != topic.path]).values()]
     except Unavailable:
         return ()
     kind = topic.type or MemoryType.project
     candidates = [
         MemoryCandidate(kind, topic.name, topic.description, body, "", "") for body in dict.fromkeys((topic.body, ""))
     ]
-    known = KnownTopics.of(found)
-    same = [known.find(candidate) for candidate in candidates]
+    known_topics = KnownTopics.of(topics)
+    same = [known_topics.find(candidate) for candidate in candidates]
     paths = {each.path for each in same if each.likeness is Likeness.same}
-    return [each for each in found if each.path in paths]
+    return [each for each in topics if each.path in paths]
 
 
 def near_topics(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:
@@ -104,11 +104,11 @@ def near_topics(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:
     mine = set(terms(f"{topic.description}\n{topic.body}"))
     try:
         sharing = folder.sharing(f"{topic.name} {topic.description}", _COMPARED)
-        found = folder.read([path for path in sharing if path != topic.path])
+        topics = folder.read([path for path in sharing if path != topic.path])
     except Unavailable:
         return ()
     near = []
-    for each in found.values():
+    for each in topics.values():
         theirs = set(terms(f"{each.topic.description}\n{each.topic.body}"))
         if mine and theirs and len(mine & theirs) / len(mine | theirs) >= NEARLY_THE_SAME:
             near.append(each.topic)

@@ -32,7 +32,7 @@ class ForkListener(Protocol):
         """The model said something."""
         ...
 
-    def called(self, tool: str, given: JsonObject) -> None:
+    def called(self, tool: str, arguments: JsonObject) -> None:
         """The model called a tool."""
         ...
 

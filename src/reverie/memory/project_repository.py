@@ -12,8 +12,8 @@ _SECONDS = 60.0
 
 def first_commit(path: Path) -> str | None:
     """The first commit of the repository around a path."""
-    found = _ask(path, "rev-list", "--max-parents=0", "HEAD").split()
-    return found[-1] if found else None
+    commits = _ask(path, "rev-list", "--max-parents=0", "HEAD").split()
+    return commits[-1] if commits else None
 
 
 def has_commit(path: Path, commit: str) -> bool:

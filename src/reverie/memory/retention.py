@@ -49,8 +49,8 @@ class RetentionRules:
     @classmethod
     def of(cls, settings: Settings) -> RetentionRules:
         """The rules that the user's settings come to."""
-        said = settings.retention
-        return cls(said.transcript_days, said.spill_days, said.spill_bytes)
+        retention = settings.retention
+        return cls(retention.transcript_days, retention.spill_days, retention.spill_bytes)
 
 
 def find_expired(
@@ -64,9 +64,9 @@ def find_expired(
     days = {"transcript": rules.transcript_days, "spill": rules.spill_days}
     gone = [file for file in candidates if _is_older(used[file.session], days[file.kind], now)]
     if rules.spill_total_bytes is not None:
-        left = [file for file in candidates if file.kind == "spill" and file not in set(gone)]
-        over = sum(file.size_bytes for file in left) - rules.spill_total_bytes
-        for file in left:
+        spills = [file for file in candidates if file.kind == "spill" and file not in set(gone)]
+        over = sum(file.size_bytes for file in spills) - rules.spill_total_bytes
+        for file in spills:
             if over <= 0:
                 break
             gone.append(file)

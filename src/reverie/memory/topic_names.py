@@ -27,9 +27,9 @@ def find_path(folder: IndexedFolder, name: str) -> str | None:
     Raises:
         UserMistake: more than one fits equally well.
     """
-    found = find_topic(inside(folder.folder.directory, name), folder.list_paths(), folder.names)
-    if found is not None or not name.strip():
-        return found
+    exact = find_topic(inside(folder.folder.directory, name), folder.list_paths(), folder.names)
+    if exact is not None or not name.strip():
+        return exact
     begun = [path for path, title in folder.names().items() if title.casefold().startswith(name.casefold())]
     return begun[0] if len(begun) == 1 else None
 

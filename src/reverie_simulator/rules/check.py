@@ -283,13 +283,13 @@ def check_media(body: JsonObject) -> str | None:
 
 
 def _media_problems(body: JsonObject) -> Iterator[str]:
-    found = list(_media(body))
-    images = sum(block.get("type") == "image" for _, block in found)
-    documents = len(found) - images
+    media_blocks = list(_media(body))
+    images = sum(block.get("type") == "image" for _, block in media_blocks)
+    documents = len(media_blocks) - images
     if images + documents > IMAGES_MAX:
         yield f"too many images and documents: {images} + {documents} > {IMAGES_MAX}"
     pages = 0
-    for path, block in found:
+    for path, block in media_blocks:
         source = object_at(block, "source")
         if source.get("type") != "base64":
             continue

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from reverie.apps.cli.options import Moment, Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, Moment, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 
 
@@ -15,7 +15,7 @@ from reverie.apps.cli.shell_completion import memory_names
 @click.argument("name", required=False, shell_complete=memory_names)
 @as_json
 @memory_options
-def command(which: Which, *, when: datetime, name: str | None, as_json: bool) -> None:
+def command(selection: MemorySelection, *, when: datetime, name: str | None, as_json: bool) -> None:
     """Show all memories, or only NAME, as of the end of DATE.
 
     DATE is a date (2026-03-01, yesterday, "3 days ago", "last monday", "1 march") or a date with a time.
@@ -31,7 +31,7 @@ def command(which: Which, *, when: datetime, name: str | None, as_json: bool) ->
     from reverie.apps.cli.output import print_json
     from reverie.apps.cli.show import print_topic
 
-    memory = which.open() if name is None else which.open_for(name, or_gone=True)
+    memory = selection.open() if name is None else selection.open_for(name, or_gone=True)
     if name is not None:
         document = whole_document(memory.read_at(name, when), memory.directory, memory.scope.name)
         if as_json:
@@ -41,7 +41,7 @@ def command(which: Which, *, when: datetime, name: str | None, as_json: bool) ->
         return
     rows = [
         topic_document(topic, each.directory, each.scope.name)
-        for each in which.all(memory)
+        for each in selection.all(memory)
         for topic in each.topics_at(when)
     ]
     if as_json:

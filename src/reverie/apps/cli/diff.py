@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.apps.cli.shell_completion import commits
 from reverie.apps.plain import strip_control_characters
 
@@ -17,7 +17,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.argument("commit", required=False, shell_complete=commits)
 @as_json
 @memory_options
-def command(which: Which, *, commit: str | None, as_json: bool) -> None:
+def command(selection: MemorySelection, *, commit: str | None, as_json: bool) -> None:
     """Show what COMMIT changed (default: the last change).
 
     \b
@@ -27,7 +27,7 @@ def command(which: Which, *, commit: str | None, as_json: bool) -> None:
     """
     from reverie.apps.cli.output import print_json
 
-    text = which.open_with(commit).diff(commit)
+    text = selection.open_with(commit).diff(commit)
     if as_json:
         print_json({"diff": text})
         return

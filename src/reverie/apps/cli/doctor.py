@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 
 @click.command("doctor")
@@ -12,7 +12,7 @@ from reverie.apps.cli.options import Which, as_json, memory_options
 @as_json
 @memory_options
 @click.pass_context
-def command(ctx: click.Context, which: Which, *, fix: bool, as_json: bool) -> None:
+def command(ctx: click.Context, selection: MemorySelection, *, fix: bool, as_json: bool) -> None:
     """Check for damaged files, broken anchors, secrets, injected instructions, duplicates, dangling index lines and
     leftover files.
 
@@ -26,7 +26,7 @@ def command(ctx: click.Context, which: Which, *, fix: bool, as_json: bool) -> No
     from reverie.apps.cli.exits import DONE, FAILED
     from reverie.apps.cli.output import format_count, print_json
 
-    memory = which.open()
+    memory = selection.open()
     fixed = memory.repair() if fix else ()
     problems = memory.problems()
     if as_json:

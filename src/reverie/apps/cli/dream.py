@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reverie.apps.amounts import format_count
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -43,7 +43,7 @@ _ANSWERS = {"y": "accept", "n": "reject", "a": "accept this and all remaining", 
 @click.pass_context
 def command(
     ctx: click.Context,
-    which: Which,
+    selection: MemorySelection,
     *,
     review: bool,
     yes: bool,
@@ -68,7 +68,7 @@ def command(
 
     if sum((review, yes, discard, status, dry_run)) > 1:
         raise UserMistake("--review, --yes, --discard, --status and --dry-run cannot be combined; use one")
-    with which.open() as memory:
+    with selection.open() as memory:
         if memory.off is not None:
             raise Refused(f"memory is off: {memory.off}", by="settings")
         dreams = memory.dreams
@@ -80,55 +80,57 @@ def command(
             done = dreams.discard()
         elif dry_run:
             done = dreams.preview()
-            estimate = _estimate_cost(dreams, which, model_name)
+            estimate = _estimate_cost(dreams, selection, model_name)
         elif yes and (waiting := dreams.proposal()) is not None:
             done = dreams.settle(waiting.steps)
         elif review:
-            done = _review_proposal(dreams, which, model_name, asks=not as_json)
+            done = _review_proposal(dreams, selection, model_name, asks=not as_json)
         else:
-            done = _run(dreams, which, "all" if yes else "limits", model_name)
+            done = _run(dreams, selection, "all" if yes else "limits", model_name)
     _show(done, estimate, as_json=as_json)
     if done.state in {"busy", "failed", "killed"}:
         ctx.exit(1)
 
 
-def _run(dreams: Dreams, which: Which, reach: Reach, model_name: str | None) -> Dreamt:
+def _run(dreams: Dreams, selection: MemorySelection, reach: Reach, model_name: str | None) -> Dreamt:
     import asyncio
 
-    if model_name is None and which.common.model is None:
+    if model_name is None and selection.common.model is None:
         return asyncio.run(dreams.run(reach))
-    return asyncio.run(_run_with_model(dreams, which, reach, str(model_name or which.common.model)))
+    return asyncio.run(_run_with_model(dreams, selection, reach, str(model_name or selection.common.model)))
 
 
-async def _run_with_model(dreams: Dreams, which: Which, reach: Reach, name: str) -> Dreamt:
-    async with _sleeper(which, name) as forks:
+async def _run_with_model(dreams: Dreams, selection: MemorySelection, reach: Reach, name: str) -> Dreamt:
+    async with _sleeper(selection, name) as forks:
         return await dreams.run(reach, forks=forks)
 
 
-def _estimate_cost(dreams: Dreams, which: Which, model_name: str | None) -> DreamEstimate | None:
+def _estimate_cost(dreams: Dreams, selection: MemorySelection, model_name: str | None) -> DreamEstimate | None:
     """What a model would cost; None where none was named."""
     import asyncio
 
-    name = model_name or which.common.model
+    name = model_name or selection.common.model
     if name is None:
         return None
 
     async def run_estimate() -> DreamEstimate:
-        async with _sleeper(which, name) as forks:
+        async with _sleeper(selection, name) as forks:
             return dreams.estimate(forks)
 
     return asyncio.run(run_estimate())
 
 
 @asynccontextmanager
-async def _sleeper(which: Which, name: str) -> AsyncIterator[ForkRunner]:
+async def _sleeper(selection: MemorySelection, name: str) -> AsyncIterator[ForkRunner]:
     """A conversation from which a dream is forked, and of which nothing stays."""
     from reverie.session import wiring
     from reverie.session.session import Session
     from reverie.session.subagents.fork import LoopForks
 
-    configuration = which.common.configuration(which.project)
-    options = wiring.build_options(configuration, which.common.directory(which.project), name, is_interactive=False)
+    configuration = selection.common.configuration(selection.project)
+    options = wiring.build_options(
+        configuration, selection.common.directory(selection.project), name, is_interactive=False
+    )
     session = Session.open(options)
     try:
         yield LoopForks(session.parts.loop)
@@ -138,13 +140,13 @@ async def _sleeper(which: Which, name: str) -> AsyncIterator[ForkRunner]:
             session.path.unlink(missing_ok=True)
 
 
-def _review_proposal(dreams: Dreams, which: Which, model_name: str | None, *, asks: bool) -> Dreamt:
+def _review_proposal(dreams: Dreams, selection: MemorySelection, model_name: str | None, *, asks: bool) -> Dreamt:
     """The proposal that waits, or a new one; on a terminal it is settled at once."""
     from dataclasses import replace
 
     proposal = dreams.proposal()
     if proposal is None:
-        done = _run(dreams, which, "nothing", model_name)
+        done = _run(dreams, selection, "nothing", model_name)
         proposal = dreams.proposal()
         if done.state != "proposed" or proposal is None:
             return done
@@ -180,8 +182,8 @@ def _ask_per_hunk(proposal: Proposal) -> tuple[Sequence[DreamStep], Sequence[Dre
         if answer == "q":
             # A step of which a piece was taken is settled by that; the others wait.
             begun = {each.step for each in taken}
-            left = dict.fromkeys(each.step for each in hunks[number:] if each.step not in begun)
-            return chosen(proposal.steps, taken), [proposal.steps[step] for step in left]
+            undecided = dict.fromkeys(each.step for each in hunks[number:] if each.step not in begun)
+            return chosen(proposal.steps, taken), [proposal.steps[step] for step in undecided]
         if answer == "a":
             taken += hunks[number:]
             break
@@ -191,12 +193,14 @@ def _ask_per_hunk(proposal: Proposal) -> tuple[Sequence[DreamStep], Sequence[Dre
 
 
 def _answer() -> str:
-    told = ", ".join(f"{key} = {meaning}" for key, meaning in _ANSWERS.items())
+    meanings = ", ".join(f"{key} = {meaning}" for key, meaning in _ANSWERS.items())
     while True:
-        said = str(click.prompt(f"accept? [{'/'.join(_ANSWERS)}]", default="n", show_default=False)).strip().lower()[:1]
-        if said in _ANSWERS:
-            return said
-        click.echo(told)
+        answer = (
+            str(click.prompt(f"accept? [{'/'.join(_ANSWERS)}]", default="n", show_default=False)).strip().lower()[:1]
+        )
+        if answer in _ANSWERS:
+            return answer
+        click.echo(meanings)
 
 
 def _draw(diff: str) -> None:
@@ -218,10 +222,10 @@ def _show(done: Dreamt, estimate: DreamEstimate | None, *, as_json: bool) -> Non
         click.echo(f"contradiction: {each.paths[0]} and {each.paths[1]}: {each.reason}", err=True)
         for path, says, source in zip(each.paths, each.says, each.sources, strict=True):
             click.echo(f"    {path}: {says}{f'  ({source})' if source else ''}", err=True)
-    for said in done.refused:
-        click.echo(f"rejected: {said}", err=True)
-    for said in done.left:
-        click.echo(f"skipped: {said}", err=True)
+    for refusal in done.refused:
+        click.echo(f"rejected: {refusal}", err=True)
+    for refusal in done.left:
+        click.echo(f"skipped: {refusal}", err=True)
     counts = f"{done.merged} merged, {done.retired} archived, {done.changed} changed"
     match done.state:
         case "completed":

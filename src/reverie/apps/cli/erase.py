@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 
 
@@ -16,7 +16,7 @@ from reverie.apps.cli.shell_completion import memory_names
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation; required without a terminal.")
 @as_json
 @memory_options
-def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: bool) -> None:
+def command(selection: MemorySelection, *, name: str, transcripts: bool, yes: bool, as_json: bool) -> None:
     """Erase a memory from the directory, its history and the search index. This cannot be undone.
 
     It will not be extracted again. Copies elsewhere cannot be erased; their locations are listed.
@@ -30,13 +30,13 @@ def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: b
     from reverie.apps.tui.history import INPUT_HISTORY
     from reverie.errors import Refused, UserMistake
 
-    memory = which.open_for(name, or_gone=True)
+    memory = selection.open_for(name, or_gone=True)
     if not yes:
         if not sys.stdin.isatty():
             raise UserMistake(f"erasing {name!r} cannot be undone; add --yes to confirm without a terminal")
         if not click.confirm(f"Erase {name!r} and its whole history from {memory.directory}?", err=True):
             raise Refused("nothing was erased", by="user")
-    typed = which.common.configuration(which.project).home / INPUT_HISTORY
+    typed = selection.common.configuration(selection.project).home / INPUT_HISTORY
     quoting = (*memory.transcripts(), *([typed] if typed.is_file() else [])) if transcripts else ()
     erased = memory.erase(name, redact=quoting)
     if as_json:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 
 @click.command("export")
 @click.argument("target", metavar="FILE")
 @as_json
 @memory_options
-def command(which: Which, *, target: str, as_json: bool) -> None:
+def command(selection: MemorySelection, *, target: str, as_json: bool) -> None:
     """Export all memories with their history to FILE, as a backup or for another machine.
 
     \b
@@ -21,7 +21,7 @@ def command(which: Which, *, target: str, as_json: bool) -> None:
     """
     from reverie.apps.cli.output import print_json
 
-    path = which.open().export(target)
+    path = selection.open().export(target)
     if as_json:
         print_json({"path": str(path), "size": path.stat().st_size})
     else:

@@ -16,8 +16,8 @@ from reverie.settings.load import Configuration
 def session_folders(configuration: Configuration, directory: Path) -> list[Path]:
     """All folders that hold sessions of this project, ours and the host agent's."""
     places = load.places(configuration)
-    found = list_transcript_folders(places, directory, read_cwd=lambda one: read_working_directory(one.directory))
-    return [folder.directory for folder in found]
+    folders = list_transcript_folders(places, directory, read_cwd=lambda one: read_working_directory(one.directory))
+    return [folder.directory for folder in folders]
 
 
 def all_session_folders(configuration: Configuration) -> list[Path]:

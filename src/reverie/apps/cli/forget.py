@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 
 
@@ -14,7 +14,7 @@ from reverie.apps.cli.shell_completion import memory_names
 @click.option("--reason", default="", metavar="TEXT", help="Reason for the change; shown by `reverie log`.")
 @as_json
 @memory_options
-def command(which: Which, *, name: str, archive: bool, reason: str, as_json: bool) -> None:
+def command(selection: MemorySelection, *, name: str, archive: bool, reason: str, as_json: bool) -> None:
     """Remove a memory. Its history is kept: `reverie undo` restores it, `reverie erase` removes it permanently.
 
     \b
@@ -25,11 +25,11 @@ def command(which: Which, *, name: str, archive: bool, reason: str, as_json: boo
     """
     from reverie.apps.cli.output import print_json
 
-    memory = which.open_for(name)
+    memory = selection.open_for(name)
     changed = (memory.archive if archive else memory.forget)(name, reason=reason)
     path = f"{memory.directory}/{changed.path}"
     if as_json:
         print_json({"path": path, "commit": changed.commit})
         return
-    back = f"  (`reverie undo {changed.commit[:8]}{which.flags}` restores it)" if changed.commit else ""
+    back = f"  (`reverie undo {changed.commit[:8]}{selection.flags}` restores it)" if changed.commit else ""
     click.echo(f"{'archived to' if archive else 'forgotten'}  {path}{back}")

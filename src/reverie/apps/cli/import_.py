@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 
 @click.command("import")
 @click.argument("source", metavar="FILE")
 @as_json
 @memory_options
-def command(which: Which, *, source: str, as_json: bool) -> None:
+def command(selection: MemorySelection, *, source: str, as_json: bool) -> None:
     """Merge the memories and history in FILE into this memory. On conflict, ours is used and theirs is kept as a copy.
 
     \b
@@ -21,7 +21,7 @@ def command(which: Which, *, source: str, as_json: bool) -> None:
     """
     from reverie.apps.cli.output import format_count, print_json
 
-    memory = which.open()
+    memory = selection.open()
     done = memory.import_from(source)
     if as_json:
         print_json(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reverie.apps.amounts import format_count
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.values import value
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _QUOTE_CHARS = 100
 @as_json
 @memory_options
 def command(
-    which: Which,
+    selection: MemorySelection,
     *,
     paths: tuple[str, ...],
     model_name: str | None,
@@ -57,11 +57,13 @@ def command(
     from reverie.apps.cli.output import print_json
     from reverie.memory.extraction.learn import Learned
 
-    model = _model(which, model_name or which.common.model)
-    given = [Path(path) for path in paths]
+    model = _model(selection, model_name or selection.common.model)
+    sources = [Path(path) for path in paths]
     homeless: list[Homeless] = []
     stores: list[tuple[Memory, Learned]] = []
-    for memory, files in [(which.open(), given)] if _is_named(which) else _by_project(which, given, homeless):
+    for memory, files in (
+        [(selection.open(), sources)] if _is_named(selection) else _by_project(selection, sources, homeless)
+    ):
         with memory:
             stores.append((memory, asyncio.run(memory.learn(files, model=model, dry_run=dry_run, progress=_tell))))
         if stores[-1][1].stopped:
@@ -89,12 +91,14 @@ class Homeless:
         return f"{self.held_in} does not exist" if self.held_in else "it does not name its directory"
 
 
-def _is_named(which: Which) -> bool:
+def _is_named(selection: MemorySelection) -> bool:
     """Whether the command line says to which memory everything goes."""
-    return bool(which.directory or which.is_user or which.project or which.common.project)
+    return bool(selection.directory or selection.is_user or selection.project or selection.common.project)
 
 
-def _by_project(which: Which, paths: list[Path], homeless: list[Homeless]) -> Iterator[tuple[Memory, list[Path]]]:
+def _by_project(
+    selection: MemorySelection, paths: list[Path], homeless: list[Homeless]
+) -> Iterator[tuple[Memory, list[Path]]]:
     """The sessions by where they were held; those of which that is not known are added to `homeless`.
 
     A file that was named itself and says nothing of a place belongs to where the command runs.
@@ -110,7 +114,7 @@ def _by_project(which: Which, paths: list[Path], homeless: list[Homeless]) -> It
     for path in list_transcripts(paths):
         glance = read_glance(path)
         held_in = glance.cwd if glance and glance.cwd else ""
-        directory = Path(held_in) if held_in or path not in named else which.common.directory()
+        directory = Path(held_in) if held_in or path not in named else selection.common.directory()
         if not directory.is_absolute() or not directory.is_dir():
             homeless.append(Homeless(path, held_in))
             continue
@@ -118,15 +122,15 @@ def _by_project(which: Which, paths: list[Path], homeless: list[Homeless]) -> It
         groups.setdefault(checkout.root if checkout else directory, []).append(path)
     for directory, files in groups.items():
         # A project's own settings say where its memory is.
-        yield replace(which, project=str(directory)).open(), files
+        yield replace(selection, project=str(directory)).open(), files
 
 
-def _model(which: Which, name: str | None) -> Model | None:
+def _model(selection: MemorySelection, name: str | None) -> Model | None:
     if name is None:
         return None
     from reverie.models import from_settings
 
-    return from_settings.model(which.common.configuration(which.project), name)
+    return from_settings.model(selection.common.configuration(selection.project), name)
 
 
 def _tell(done: int, of: int, session: str) -> None:
@@ -195,15 +199,15 @@ def _print(
 ) -> None:
     verb = "would save" if dry_run else "saved"
     for memory, each in stores:
-        kept = len(each.saved) + len(each.updated)
-        click.echo(f"{memory.directory}: {format_count(each.sessions, 'session')}, {verb} {kept}", err=True)
+        count = len(each.saved) + len(each.updated)
+        click.echo(f"{memory.directory}: {format_count(each.sessions, 'session')}, {verb} {count}", err=True)
         _print_topics(each)
     for refusal in learned.refused[:_SHOWN]:
         click.secho(f"refused   {refusal.quote[:_QUOTE_CHARS]}  ({refusal.reason.value})", dim=True)
     for session, reason in learned.failed:
         click.echo(f"not read: {session}: {reason}", err=True)
-    for one in homeless[:_SHOWN]:
-        click.echo(f"not saved: {one.path}: {one.reason}", err=True)
+    for unplaced in homeless[:_SHOWN]:
+        click.echo(f"not saved: {unplaced.path}: {unplaced.reason}", err=True)
     if homeless:
         more = f" ({len(homeless) - _SHOWN} not shown)" if len(homeless) > _SHOWN else ""
         click.echo(
@@ -211,10 +215,10 @@ def _print(
             "name one with `--project DIR`",
             err=True,
         )
-    kept = len(learned.saved) + len(learned.updated)
+    count = len(learned.saved) + len(learned.updated)
     click.echo(
         f"{format_count(learned.messages, 'new message')} in {format_count(learned.sessions, 'session')}: "
-        f"{verb} {kept}, refused {len(learned.refused)}.",
+        f"{verb} {count}, refused {len(learned.refused)}.",
         err=True,
     )
     if learned.stopped:
@@ -235,9 +239,9 @@ def _print_topics(learned: Learned) -> None:
         click.echo(f"{topic.type or '':9} {topic.name}")
     for topic in learned.updated[:_SHOWN]:
         click.echo(f"{topic.type or '':9} {topic.name}  (updated)")
-    left = max(0, len(learned.saved) - _SHOWN) + max(0, len(learned.updated) - _SHOWN)
-    if left:
-        click.echo(f"… and {left} more: `reverie list`")
+    hidden = max(0, len(learned.saved) - _SHOWN) + max(0, len(learned.updated) - _SHOWN)
+    if hidden:
+        click.echo(f"… and {hidden} more: `reverie list`")
 
 
 def _print_notices(learned: Learned, model: Model | None) -> None:

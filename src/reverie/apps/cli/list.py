@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 if TYPE_CHECKING:
     from reverie.apps.cli.memory_documents import Document
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--archived", is_flag=True, help="List archived memories instead.")
 @as_json
 @memory_options
-def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_json: bool) -> None:
+def command(selection: MemorySelection, *, kind: str | None, pinned: bool, archived: bool, as_json: bool) -> None:
     """List the project's memories and your user memories.
 
     \b
@@ -30,28 +30,28 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
     """
     from reverie.apps.cli.output import format_count, print_json
 
-    memory = which.open()
+    memory = selection.open()
     if memory.off is not None:
         click.echo(f"reverie: memory is off: {memory.off}", err=True)
     if archived:
         rows = _list_archived(memory)
     else:
-        rows = _list_topics(memory, "user" if which.is_user else "project")
-        if which.directory is None and not which.is_user:
+        rows = _list_topics(memory, "user" if selection.is_user else "project")
+        if selection.directory is None and not selection.is_user:
             rows += _list_topics(memory.user, "user")
-    left_out = [] if archived else [problem for each in which.all(memory) for problem in each.index.unreadable()]
+    left_out = [] if archived else [problem for each in selection.all(memory) for problem in each.index.unreadable()]
     if left_out:
-        told = f"{format_count(len(left_out), 'unreadable file')} skipped, such as {left_out[0].path}"
-        click.echo(f"reverie: {told}; run `reverie doctor` for details", err=True)
+        notice = f"{format_count(len(left_out), 'unreadable file')} skipped, such as {left_out[0].path}"
+        click.echo(f"reverie: {notice}; run `reverie doctor` for details", err=True)
     rows = [row for row in rows if (kind is None or row["type"] == kind) and (row["pinned"] or not pinned)]
     if as_json:
         print_json(rows)
         return
     if rows or memory.off is None:
         print_topics(rows, str(memory.directory))
-    for other in memory.related() if not rows and which.directory is None and not which.is_user else ():
-        told = f"A repository with the same root commit has memories in {other}"
-        click.echo(f"{told}; run `reverie export` there and `reverie import` here to copy them.", err=True)
+    for other in memory.related() if not rows and selection.directory is None and not selection.is_user else ():
+        notice = f"A repository with the same root commit has memories in {other}"
+        click.echo(f"{notice}; run `reverie export` there and `reverie import` here to copy them.", err=True)
 
 
 def _list_topics(memory: Memory, scope: str) -> list[Document]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--refused", is_flag=True, help="List what was refused, and by which rule, instead.")
 @as_json
 @memory_options
-def command(which: Which, *, name: str | None, limit: int | None, refused: bool, as_json: bool) -> None:
+def command(selection: MemorySelection, *, name: str | None, limit: int | None, refused: bool, as_json: bool) -> None:
     """List the changes of all memories, or of NAME, newest first. NAME may have been removed since.
 
     \b
@@ -31,7 +31,7 @@ def command(which: Which, *, name: str | None, limit: int | None, refused: bool,
     from reverie.apps.cli.memory_documents import commit_document
     from reverie.apps.cli.output import print_json, print_table
 
-    memory = which.open() if name is None else which.open_for(name, or_gone=True)
+    memory = selection.open() if name is None else selection.open_for(name, or_gone=True)
     if refused:
         _print_refused(memory, as_json=as_json)
         return
@@ -61,7 +61,7 @@ def command(which: Which, *, name: str | None, limit: int | None, refused: bool,
 def _print_refused(memory: Memory, *, as_json: bool) -> None:
     from reverie.apps.cli.output import print_json, print_table
 
-    found = memory.refusals()
+    refusals = memory.refusals()
     if as_json:
         print_json(
             [
@@ -73,12 +73,12 @@ def _print_refused(memory: Memory, *, as_json: bool) -> None:
                     "quote": each.quote,
                     "session": each.session,
                 }
-                for each in found
+                for each in refusals
             ]
         )
-    elif found:
+    elif refusals:
         rows = [
             (f"{each.when:%Y-%m-%d %H:%M}", each.author, each.name or each.quote, ", ".join(each.rules))
-            for each in found
+            for each in refusals
         ]
         print_table([("when", "left"), ("author", "left"), ("what", "flex"), ("refused because", "left")], rows)

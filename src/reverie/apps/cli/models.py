@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from reverie.apps.amounts import format_count
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 
 @click.command("models")
 @click.argument("action", required=False, type=click.Choice(["install"]))
 @as_json
 @memory_options
-def command(which: Which, *, action: str | None, as_json: bool) -> None:
+def command(selection: MemorySelection, *, action: str | None, as_json: bool) -> None:
     """List the models for semantic search; `install` downloads them and indexes this project.
 
     Without them, recall matches words and spelling variants only.
@@ -29,7 +29,7 @@ def command(which: Which, *, action: str | None, as_json: bool) -> None:
     from reverie.memory.search.semantic import EXTRA
     from reverie.memory.search.weights import install_weights, list_models
 
-    configuration = which.common.configuration(which.project)
+    configuration = selection.common.configuration(selection.project)
     models = Places.at(configuration.home, configuration.config_home).models
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
@@ -37,17 +37,17 @@ def command(which: Which, *, action: str | None, as_json: bool) -> None:
     if action == "install":
         install_weights(models, lambda said: click.echo(f"reverie: {said}", err=True))
         if not missing:
-            _index(which)
-    found = list_models(models)
+            _index(selection)
+    models_found = list_models(models)
     if as_json:
-        print_json([{"name": each.name, "installed": each.installed, "size": each.size_bytes} for each in found])
+        print_json([{"name": each.name, "installed": each.installed, "size": each.size_bytes} for each in models_found])
         return
-    rows = [(each.name, "yes" if each.installed else "no", short_size(each.size_bytes)) for each in found]
+    rows = [(each.name, "yes" if each.installed else "no", short_size(each.size_bytes)) for each in models_found]
     print_table([("model", "left"), ("installed", "left"), ("size", "right")], rows)
 
 
-def _index(which: Which) -> None:
-    memory = which.open()
+def _index(selection: MemorySelection) -> None:
+    memory = selection.open()
     if memory.off is not None:
         return
     memory.index.sweep()

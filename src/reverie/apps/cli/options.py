@@ -70,7 +70,7 @@ class Common:
 
 
 @value
-class Which:
+class MemorySelection:
     """What was said about the memory that is meant."""
 
     common: Common
@@ -150,13 +150,13 @@ class Which:
 
 
 def memory_options(command: Command) -> Command:
-    """Give a command `--project`, `--memory-dir` and `--user`; they arrive as `which`."""
+    """Give a command `--project`, `--memory-dir` and `--user`; they arrive as `selection`."""
 
     @functools.wraps(command)
     def call_command(
         common: Common, *args: Any, project: str | None, memory_dir: str | None, is_user: bool, **options: Any
     ) -> Any:
-        return command(Which(common, project, memory_dir, is_user), *args, **options)
+        return command(MemorySelection(common, project, memory_dir, is_user), *args, **options)
 
     wrapped: Any = click.pass_obj(call_command)
     for option in (
@@ -261,31 +261,31 @@ def read_moment(text: str, now: datetime, *, ends: bool) -> datetime:
 
     Raises `ValueError` when it is none.
     """
-    said = " ".join(text.lower().split())
-    begin, whole = _spell(said, text.strip(), now)
+    words = " ".join(text.lower().split())
+    begin, whole = _spell(words, text.strip(), now)
     if whole is None:
         return begin
     return whole - timedelta(seconds=1) if ends else begin
 
 
-def _spell(said: str, text: str, now: datetime) -> tuple[datetime, datetime | None]:
+def _spell(words: str, text: str, now: datetime) -> tuple[datetime, datetime | None]:
     """Where it begins, and where it is over if it is longer than a moment."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if said == "now":
+    if words == "now":
         return now, None
-    if said in ("today", "yesterday"):
-        return _day(today - timedelta(days=said == "yesterday"))
-    if ago := _AGO.fullmatch(said):
+    if words in ("today", "yesterday"):
+        return _day(today - timedelta(days=words == "yesterday"))
+    if ago := _AGO.fullmatch(words):
         unit = ago["unit"] or ago["last"]
         number = ago["count"] or "1"
         then = now - _UNITS[unit] * (int(number) if number.isdigit() else 1)
         return (then, None) if unit in ("minute", "hour") else _day(then)
-    weekday = said.removeprefix("last ").removeprefix("on ")
+    weekday = words.removeprefix("last ").removeprefix("on ")
     if (number := _index(weekday, _WEEKDAYS)) is not None:
         return _day(today - timedelta(days=(today.weekday() - number) % 7 or 7))
-    if (date := _DATE.fullmatch(said)) and (month := _index(date["month"], _MONTHS)) is not None:
+    if (date := _DATE.fullmatch(words)) and (month := _index(date["month"], _MONTHS)) is not None:
         return _resolve_month_date(date, month + 1, today)
-    if numbers := _MONTH.fullmatch(said):
+    if numbers := _MONTH.fullmatch(words):
         return _month(today.replace(year=int(numbers[1]), month=int(numbers[2]), day=1))
     moment = datetime.fromisoformat(text)
     return _day(moment) if ":" not in text and "T" not in text.upper() else (moment, None)

@@ -72,12 +72,12 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
 def _share_room(screen: int, columns: Sequence[tuple[str, str]], widths: Sequence[int]) -> list[int]:
     """How wide each column becomes: of those that give way the narrow ones keep their width, the others share."""
     rigid = sum(width for width, (_, side) in zip(widths, columns, strict=True) if side != "flex")
-    left = max(0, screen - rigid - 2 * (len(columns) - 1))
+    room = max(0, screen - rigid - 2 * (len(columns) - 1))
     giving = sorted(width for width, (_, side) in zip(widths, columns, strict=True) if side == "flex")
-    share = left
+    share = room
     for number, width in enumerate(giving):
-        share = left // (len(giving) - number)
-        left -= min(width, share)
+        share = room // (len(giving) - number)
+        room -= min(width, share)
     return [
         min(width, max(len(heading), NARROWEST, share)) if side == "flex" else width
         for (heading, side), width in zip(columns, widths, strict=True)

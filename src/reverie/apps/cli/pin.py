@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 
 
@@ -13,7 +13,7 @@ from reverie.apps.cli.shell_completion import memory_names
 @click.option("--remove", is_flag=True, help="Unpin it.")
 @as_json
 @memory_options
-def command(which: Which, *, name: str, remove: bool, as_json: bool) -> None:
+def command(selection: MemorySelection, *, name: str, remove: bool, as_json: bool) -> None:
     """Pin a memory to the top of the index, below memories that always apply. Pinned memories are not archived.
 
     \b
@@ -23,7 +23,7 @@ def command(which: Which, *, name: str, remove: bool, as_json: bool) -> None:
     """
     from reverie.apps.cli.output import print_json
 
-    memory = which.open_for(name)
+    memory = selection.open_for(name)
     saved = memory.pin_report(name, pinned=not remove)
     path = f"{memory.directory}/{saved.path}"
     if as_json:

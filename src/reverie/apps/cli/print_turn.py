@@ -254,8 +254,8 @@ class StreamPrinter(JsonPrinter):
                     | _describe_cache_break(event)
                 )
             case Remembered():
-                told = {"type": "system", "subtype": "remembered", "session_id": self.session.id}
-                self.write(told | {"names": list(event.names)})
+                record = {"type": "system", "subtype": "remembered", "session_id": self.session.id}
+                self.write(record | {"names": list(event.names)})
             case ViewReduced():
                 kinds = [reduction.kind for reduction in event.reductions]
                 self.write({"type": "system", "subtype": "reduced", "kinds": kinds, "session_id": self.session.id})
@@ -328,20 +328,20 @@ def slash_command(session: Session, text: str) -> tuple[str, str] | None:
 
     Raises `UserMistake` for a command that there is not, or not here.
     """
-    found = _COMMAND.fullmatch(text.strip())
-    if found is None or found["name"].startswith("mcp__"):
+    match = _COMMAND.fullmatch(text.strip())
+    if match is None or match["name"].startswith("mcp__"):
         return None
-    name = found["name"]
-    known = [command for command, _, _ in session.commands]
-    if name in known or Path(f"/{name}").exists():
+    name = match["name"]
+    commands = [command for command, _, _ in session.commands]
+    if name in commands or Path(f"/{name}").exists():
         return None
     if name in _DONE_HERE:
-        return name, (found["argument"] or "").strip()
+        return name, (match["argument"] or "").strip()
     if name in _ELSEWHERE:
         raise UserMistake(f"/{name} is only available in the interactive terminal; use `{_ELSEWHERE[name]}`")
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [*known, *_DONE_HERE], n=1)
+    near = get_close_matches(name, [*commands, *_DONE_HERE], n=1)
     hint = (
         f"did you mean /{near[0]}?"
         if near

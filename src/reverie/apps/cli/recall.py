@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.errors import Error
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _BOLD, _DIM = 1, 2
 @as_json
 @memory_options
 def command(
-    which: Which,
+    selection: MemorySelection,
     *,
     query: tuple[str, ...],
     limit: int | None,
@@ -72,7 +72,7 @@ def command(
       reverie recall 数据库迁移 --json
     """
     started = time.perf_counter()
-    memory = which.open()
+    memory = selection.open()
     text = " ".join(query)
     built = memory.build_query(text, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
     recalled = memory.recall_report(replace(built, by_words=words), fresh=fresh)
@@ -103,17 +103,17 @@ def _commit_edits(memory: Memory) -> None:
         sys.stderr.write(f"reverie: {caution}\n")
 
 
-def _print(found: Recalled, took_ms: float, directory: str, *, full: bool) -> None:
-    if found.skipped:
-        sys.stderr.write(f"reverie: {found.skipped}\n")
+def _print(recalled: Recalled, took_ms: float, directory: str, *, full: bool) -> None:
+    if recalled.skipped:
+        sys.stderr.write(f"reverie: {recalled.skipped}\n")
         return
-    for hit in found.hits:
+    for hit in recalled.hits:
         sys.stdout.write("".join(f"{line}\n" for line in _lines(hit, full=full)))
     sys.stdout.flush()
-    known = f"{len(found.hits)} of {found.searched} memories"
-    if not found.hits:
-        known = f"no relevant memories ({found.searched} searched) in {directory}"
-    sys.stderr.write(f"{known} ({took_ms:.0f} ms)\n")
+    heading = f"{len(recalled.hits)} of {recalled.searched} memories"
+    if not recalled.hits:
+        heading = f"no relevant memories ({recalled.searched} searched) in {directory}"
+    sys.stderr.write(f"{heading} ({took_ms:.0f} ms)\n")
 
 
 def _lines(hit: Hit, *, full: bool) -> list[str]:

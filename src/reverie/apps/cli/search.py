@@ -73,15 +73,15 @@ def command(
         started = time.perf_counter()
         roles = () if role is None else (role,)
         asked = PastQuery(" ".join(query), limit, session, since, roles)
-        found = memory.search_report(asked, fresh=fresh, progress=_tell)
+        result = memory.search_report(asked, fresh=fresh, progress=_tell)
         took_ms = round((time.perf_counter() - started) * 1000, 1)
     if as_json:
         from reverie.apps.cli.output import print_json
 
-        hits = [_document(hit) for hit in found.hits]
-        print_json({"hits": hits, "took_ms": took_ms, "searched": found.passages, "sessions": found.sessions})
+        hits = [_document(hit) for hit in result.hits]
+        print_json({"hits": hits, "took_ms": took_ms, "searched": result.passages, "sessions": result.sessions})
     else:
-        _print(found, took_ms, str(directory), full=full)
+        _print(result, took_ms, str(directory), full=full)
 
 
 def _tell(done: int, of: int) -> None:
@@ -109,21 +109,21 @@ def _document(hit: PastHit) -> dict[str, object]:
     }
 
 
-def _print(found: PastSearchResult, took_ms: float, directory: str, *, full: bool) -> None:
+def _print(result: PastSearchResult, took_ms: float, directory: str, *, full: bool) -> None:
     from reverie.messages.listing import read_glance
 
     titles: dict[str, str] = {}
-    for hit in found.hits:
+    for hit in result.hits:
         if hit.session not in titles:
             glance = read_glance(hit.path)
             titles[hit.session] = glance.title if glance else ""
         _print_hit(hit, titles[hit.session], full=full)
-    sessions = format_count(found.sessions, "session")
-    looked = f"{format_count(found.passages, 'passage')} in {sessions}"
-    said = (
-        f"{len(found.hits)} of {looked}" if found.hits else f"no relevant passages in {directory} ({looked} searched)"
+    sessions = format_count(result.sessions, "session")
+    looked = f"{format_count(result.passages, 'passage')} in {sessions}"
+    summary = (
+        f"{len(result.hits)} of {looked}" if result.hits else f"no relevant passages in {directory} ({looked} searched)"
     )
-    click.echo(f"{said} ({took_ms:.0f} ms)", err=True)
+    click.echo(f"{summary} ({took_ms:.0f} ms)", err=True)
 
 
 def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
@@ -146,8 +146,8 @@ def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
 
 
 def _words(hit: PastHit) -> set[str]:
-    found = {word for words in hit.why.words.values() for word in words}
-    return found.union(*(others for word, others in hit.why.corrected.items() if word in found))
+    matched = {word for words in hit.why.words.values() for word in words}
+    return matched.union(*(others for word, others in hit.why.corrected.items() if word in matched))
 
 
 def _window(lines: list[str], marked: frozenset[str]) -> tuple[int, int]:
@@ -169,8 +169,8 @@ def _short(line: str, marked: frozenset[str]) -> str:
 
 
 def _emphasise_matches(line: str, marked: frozenset[str]) -> str:
-    def style_match(found: re.Match[str]) -> str:
-        return click.style(found[0], fg="yellow", bold=True) if found[0] in marked else found[0]
+    def style_match(match: re.Match[str]) -> str:
+        return click.style(match[0], fg="yellow", bold=True) if match[0] in marked else match[0]
 
     return re.sub(r"[^\W_]+", style_match, line)
 

@@ -34,8 +34,12 @@ class SettingRow:
     @property
     def source(self) -> str:
         """Who had the last word, and where; a joined list names everybody."""
-        said = self.origins if isinstance(self.value, tuple) and not self.declared.stands_alone else self.origins[-1:]
-        return ", ".join(f"{origin.source.value} ({origin.place})" for origin in said) or SettingsSource.DEFAULT.value
+        origins = (
+            self.origins if isinstance(self.value, tuple) and not self.declared.stands_alone else self.origins[-1:]
+        )
+        return (
+            ", ".join(f"{origin.source.value} ({origin.place})" for origin in origins) or SettingsSource.DEFAULT.value
+        )
 
 
 def rows(configuration: Configuration) -> list[SettingRow]:
@@ -100,7 +104,7 @@ def _explain_setting(declared: Key) -> str:
 
 
 def _object(row: SettingRow, *, with_origins: bool) -> dict[str, object]:
-    found: dict[str, object] = {
+    document: dict[str, object] = {
         "key": row.key,
         "value": describe.as_json(row.value),
         "source": row.source,
@@ -110,11 +114,11 @@ def _object(row: SettingRow, *, with_origins: bool) -> dict[str, object]:
         "variable": row.declared.variable,
     }
     if with_origins:
-        found["origins"] = [
+        document["origins"] = [
             {"source": origin.source.value, "place": origin.place, "value": describe.as_json(origin.value)}
             for origin in row.origins
         ]
-    return found
+    return document
 
 
 def _print(shown: Sequence[SettingRow], *, with_origins: bool) -> None:
@@ -124,5 +128,5 @@ def _print(shown: Sequence[SettingRow], *, with_origins: bool) -> None:
     for key, value, row in lines:
         click.echo(f"{key:{key_width}}  {value:{value_width}}  {row.source}")
         for origin in reversed(row.origins if with_origins else ()):
-            said = f"{origin.source.value} ({origin.place}): {describe.as_text(origin.value)}"
-            click.echo(f"{'':{key_width}}    {said}")
+            source = f"{origin.source.value} ({origin.place}): {describe.as_text(origin.value)}"
+            click.echo(f"{'':{key_width}}    {source}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.options import Common, Which
+from reverie.apps.cli.options import Common, MemorySelection
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -52,10 +52,10 @@ def _of_all(ctx: click.Context, ask: Callable[[Memory], Iterable[tuple[str, str]
     """What the memories answer that the flags before the word mean. Whatever goes wrong, the prompt stays clean."""
     from reverie.errors import Error
 
-    said = ctx.params
-    which = Which(Common(), said.get("project"), said.get("memory_dir"), bool(said.get("is_user")))
+    params = ctx.params
+    selection = MemorySelection(Common(), params.get("project"), params.get("memory_dir"), bool(params.get("is_user")))
     answers: list[tuple[str, str]] = []
     with redirect_stderr(io.StringIO()), suppress(Error, OSError):
-        for memory in which.all(which.open()):
+        for memory in selection.all(selection.open()):
             answers += ask(memory)
     return answers

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from reverie.apps.cli.options import Moment, Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, Moment, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 from reverie.apps.plain import strip_control_characters
 
@@ -22,7 +22,7 @@ from reverie.apps.plain import strip_control_characters
 )
 @as_json
 @memory_options
-def command(which: Which, *, name: str, when: datetime | None, as_json: bool) -> None:
+def command(selection: MemorySelection, *, name: str, when: datetime | None, as_json: bool) -> None:
     """Show one memory. NAME is its name, its path, or a prefix of its file name.
 
     \b
@@ -35,9 +35,9 @@ def command(which: Which, *, name: str, when: datetime | None, as_json: bool) ->
     from reverie.apps.cli.output import print_json
 
     if when is None:
-        memory, topic = which.read(name)
+        memory, topic = selection.read(name)
     else:
-        memory = which.open_for(name, or_gone=True)
+        memory = selection.open_for(name, or_gone=True)
         topic = memory.read_at(name, when)
     document = whole_document(topic, memory.directory, memory.scope.name)
     if as_json:
@@ -51,8 +51,8 @@ def print_topic(document: dict[str, object]) -> None:
     click.secho(strip_control_characters(str(document["name"])), bold=True)
     click.echo(strip_control_characters(str(document["description"])))
     facts = {key: document[key] for key in ("type", "observed", "verified", "expires", "trust")}
-    said = [f"{key} {value}" for key, value in facts.items() if value] + (["pinned"] if document["pinned"] else [])
-    click.secho(", ".join(said), dim=True)
+    details = [f"{key} {value}" for key, value in facts.items() if value] + (["pinned"] if document["pinned"] else [])
+    click.secho(", ".join(details), dim=True)
     for key in ("anchors", "about"):
         values = document[key]
         if isinstance(values, list) and values:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.apps.cli.shell_completion import commits
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @as_json
 @memory_options
 @click.pass_context
-def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole_learn: bool, as_json: bool) -> None:
+def command(
+    ctx: click.Context, selection: MemorySelection, *, commits: tuple[str, ...], whole_learn: bool, as_json: bool
+) -> None:
     """Undo COMMIT, which may be an old one, or several as one change. Later changes are kept.
 
     Without COMMIT, undoes the newest change that is not undone yet; a `learn` run is undone as a whole. If later
@@ -38,14 +40,18 @@ def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole
     if whole_learn and commits:
         raise UserMistake("--learn undoes a whole run; use either COMMIT or --learn")
     undone = (
-        _undo_last_learn(which) if whole_learn else _newest(which) if not commits else _undo_commits(which, commits)
+        _undo_last_learn(selection)
+        if whole_learn
+        else _newest(selection)
+        if not commits
+        else _undo_commits(selection, commits)
     )
     if as_json:
         document = {"commit": undone.commit, "paths": list(undone.paths), "conflicts": list(undone.conflicts)}
         print_json(document | {"undone": [change.commit for change in undone.changes]})
     elif undone.conflicts:
         names = ", ".join(undone.conflicts)
-        hint = f"undo those first (see `reverie log {undone.conflicts[0]}{which.flags}`), or edit the file"
+        hint = f"undo those first (see `reverie log {undone.conflicts[0]}{selection.flags}`), or edit the file"
         click.echo(f"reverie: later changes overlap in {names}; nothing was written; {hint}", err=True)
     else:
         for change in undone.changes:
@@ -55,32 +61,32 @@ def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole
         ctx.exit(1)
 
 
-def _undo_commits(which: Which, commits: tuple[str, ...]) -> UndoResult:
-    return which.open_with(commits[0]).undo(*commits)
+def _undo_commits(selection: MemorySelection, commits: tuple[str, ...]) -> UndoResult:
+    return selection.open_with(commits[0]).undo(*commits)
 
 
-def _newest(which: Which) -> UndoResult:
+def _newest(selection: MemorySelection) -> UndoResult:
     """The newest change of the project's memory or of the user's own."""
     from reverie.errors import UserMistake
     from reverie.memory.store import timeline
 
-    found: list[tuple[float, Memory]] = []
+    candidates: list[tuple[float, Memory]] = []
     nothing: UserMistake | None = None
-    for memory in which.all(which.open()):
+    for memory in selection.all(selection.open()):
         try:
-            found.append((timeline.newest_change(memory.store).when.timestamp(), memory))
+            candidates.append((timeline.newest_change(memory.store).when.timestamp(), memory))
         except UserMistake as mistake:
             nothing = nothing or mistake
-    if nothing is not None and not found:
+    if nothing is not None and not candidates:
         raise nothing
-    return max(found, key=lambda one: one[0])[1].undo()
+    return max(candidates, key=lambda one: one[0])[1].undo()
 
 
-def _undo_last_learn(which: Which) -> UndoResult:
+def _undo_last_learn(selection: MemorySelection) -> UndoResult:
     """The last run of `learn` that was not taken back yet."""
     from reverie.errors import UserMistake
 
-    memory = which.open()
+    memory = selection.open()
     gone = {name for commit in memory.log() for name in (commit.change.undoes or "").split()}
     run = next((run for run in memory.learn_runs() if not gone.intersection(run)), None)
     if run is None:

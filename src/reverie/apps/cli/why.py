@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.apps.cli.shell_completion import memory_names
 
 _RECALLS_SHOWN = 5
@@ -14,7 +14,7 @@ _RECALLS_SHOWN = 5
 @click.argument("name", shell_complete=memory_names)
 @as_json
 @memory_options
-def command(which: Which, *, name: str, as_json: bool) -> None:
+def command(selection: MemorySelection, *, name: str, as_json: bool) -> None:
     """Show the sources and trust level of a memory, its changes, and the queries for which it was recalled.
 
     \b
@@ -25,7 +25,7 @@ def command(which: Which, *, name: str, as_json: bool) -> None:
     from reverie.apps.cli.memory_documents import commit_document, source_document
     from reverie.apps.cli.output import print_json
 
-    memory = which.open_for(name, or_gone=True)
+    memory = selection.open_for(name, or_gone=True)
     provenance = memory.why(name)
     if as_json:
         recalled = [

@@ -65,9 +65,9 @@ def read_script(text: str, session: str, project: str) -> Iterator[Entry]:
             case "agent":
                 yield AssistantEntry(envelope, assistant(Text(body.strip())), f"msg_{uuid[:13]}", model=MODEL)
             case "call":
-                name, _, given = rest.partition(" ")
+                name, _, arguments = rest.partition(" ")
                 call = f"toolu_{uuid[:13]}"
-                block = ToolUse(call, name, json.loads(given))
+                block = ToolUse(call, name, json.loads(arguments))
                 yield AssistantEntry(envelope, assistant(block), f"msg_{uuid[:13]}", model=MODEL)
             case _:
                 raise ValueError(f"{head!r} is no part of a script")

@@ -49,8 +49,8 @@ class SessionFigures:
 
     @property
     def cost_usd(self) -> float | None:
-        known = [row.cost_usd for row in self.requests if row.cost_usd is not None]
-        return sum(known) if known else None
+        costs = [row.cost_usd for row in self.requests if row.cost_usd is not None]
+        return sum(costs) if costs else None
 
     @property
     def peak_tokens(self) -> int:

@@ -58,14 +58,14 @@ def replay(
     file: str, entries: Sequence[Entry], setup: ReplaySetup, progress: Progress = lambda _, __: None
 ) -> SessionFigures:
     """Run one recording; raises `UserMistake` when it holds no request."""
-    made = steps(entries)
-    if not made:
+    replayed = steps(entries)
+    if not replayed:
         raise UserMistake(f"{file} contains no model reply; nothing to replay")
-    run = _Run(setup, made[0].at)
+    run = _Run(setup, replayed[0].at)
     rows: list[RequestRow] = []
     stopped: str | None = None
     started = time.perf_counter()
-    for number, step in enumerate(made, 1):
+    for number, step in enumerate(replayed, 1):
         try:
             row = run.request(step, number)
         except ContextTooLong as problem:
@@ -75,7 +75,7 @@ def replay(
         if row.refused is not None:
             stopped = row.refused
             break
-        progress(number, len(made))
+        progress(number, len(replayed))
     return SessionFigures(
         file=file,
         strategy=setup.strategy.name,
@@ -84,7 +84,7 @@ def replay(
         requests=tuple(rows),
         receipts=tuple(one.to_json() for one in receipts(run.log.entries)),
         stopped=stopped,
-        steps=len(made),
+        steps=len(replayed),
         seconds=time.perf_counter() - started,
     )
 
@@ -128,27 +128,29 @@ class _Run:
         served = self.provider.serve(prepared.body, self.time)
         if served is None:
             raise UserMistake(f"the simulator does not support model {self.setup.model!r}; choose another with --model")
-        found: CacheUsage = served.outcome.usage
+        cache_usage: CacheUsage = served.outcome.usage
         output = round(sum(weigh_message(entry.message, self._rates) for entry in step.reply))
         usage = Usage(
-            input_tokens=found.input_tokens,
+            input_tokens=cache_usage.input_tokens,
             output_tokens=output,
-            cache_read_tokens=found.read_tokens,
-            cache_write_tokens=found.written_tokens,
-            cache_write_1h_tokens=found.written_1h_tokens,
+            cache_read_tokens=cache_usage.read_tokens,
+            cache_write_tokens=cache_usage.written_tokens,
+            cache_write_1h_tokens=cache_usage.written_1h_tokens,
         )
         parted = prepared.report.predicted_break
         refused = None
         error = validate(prepared.body)
         if error is not None:
             refused = error.message
-        elif found.total_tokens > self.setup.budget.window_tokens:
-            refused = f"prompt is too long: {found.total_tokens} tokens > {self.setup.budget.window_tokens} maximum"
+        elif cache_usage.total_tokens > self.setup.budget.window_tokens:
+            refused = (
+                f"prompt is too long: {cache_usage.total_tokens} tokens > {self.setup.budget.window_tokens} maximum"
+            )
         row = RequestRow(
-            tokens=found.total_tokens,
-            cache_read=found.read_tokens,
-            cache_write=found.written_tokens,
-            fresh=found.input_tokens,
+            tokens=cache_usage.total_tokens,
+            cache_read=cache_usage.read_tokens,
+            cache_write=cache_usage.written_tokens,
+            fresh=cache_usage.input_tokens,
             output=output,
             cost_usd=cost(usage, self.setup.facts),
             reduced=prepared.report.reductions,
@@ -201,7 +203,7 @@ class ReplayStep:
 
 def steps(entries: Sequence[Entry]) -> list[ReplayStep]:
     """The requests of a recording in order; what was typed after the last reply asks for nothing."""
-    found: list[ReplayStep] = []
+    replay_steps: list[ReplayStep] = []
     arrived: list[Entry] = []
     reply: list[AssistantEntry] = []
     clock = BEGINNING
@@ -217,20 +219,20 @@ def steps(entries: Sequence[Entry]) -> list[ReplayStep]:
         if isinstance(entry, UserEntry) and entry.is_summary:
             continue
         if reply:
-            found.append(_step(arrived, reply, clock))
+            replay_steps.append(_step(arrived, reply, clock))
             arrived, reply, clock = [], [], clock + timedelta(seconds=SECONDS_BETWEEN)
         arrived.append(entry)
     if reply:
-        found.append(_step(arrived, reply, clock))
-    return _in_order(_from_the_first_question(found))
+        replay_steps.append(_step(arrived, reply, clock))
+    return _in_order(_from_the_first_question(replay_steps))
 
 
-def _from_the_first_question(found: list[ReplayStep]) -> list[ReplayStep]:
+def _from_the_first_question(replay_steps: list[ReplayStep]) -> list[ReplayStep]:
     """A recording whose beginning is missing may open with replies and results: they are history, not requests."""
     lost: tuple[Entry, ...] = ()
-    for number, step in enumerate(found):
+    for number, step in enumerate(replay_steps):
         if any(isinstance(entry, UserEntry) and not entry.message.tool_results for entry in step.arrived):
-            return [replace(step, arrived=(*lost, *step.arrived)), *found[number + 1 :]]
+            return [replace(step, arrived=(*lost, *step.arrived)), *replay_steps[number + 1 :]]
         lost = (*lost, *step.arrived, *(replace(entry, usage=None) for entry in step.reply))
     return []
 
@@ -241,16 +243,16 @@ def _step(arrived: Sequence[Entry], reply: Sequence[AssistantEntry], otherwise: 
 
 def _moment(timestamp: str) -> datetime | None:
     try:
-        found = datetime.fromisoformat(timestamp)
+        moment = datetime.fromisoformat(timestamp)
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _in_order(found: list[ReplayStep]) -> list[ReplayStep]:
+def _in_order(replay_steps: list[ReplayStep]) -> list[ReplayStep]:
     """Clocks that go backwards, as after a resume on another machine, stand still instead."""
     ordered: list[ReplayStep] = []
-    for step in found:
+    for step in replay_steps:
         at = max(step.at, ordered[-1].at) if ordered else step.at
         ordered.append(replace(step, at=at))
     return ordered

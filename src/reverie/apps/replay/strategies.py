@@ -70,9 +70,9 @@ def summarise(case: Case) -> StageOutcome:
     boundary = case.scene.envelope()
     envelope = case.scene.envelope()
     freed = case.weight(items[:cut]) - case.scene.weigh_text(text)
-    kept = tuple(item.uuid for item in items[cut:])
+    kept_uuids = tuple(item.uuid for item in items[cut:])
     entries: tuple[Entry, ...] = (
-        BoundaryEntry(_as_root(boundary), "auto", case.scene.budget.used_tokens, kept=kept, anchor=envelope.uuid),
+        BoundaryEntry(_as_root(boundary), "auto", case.scene.budget.used_tokens, kept=kept_uuids, anchor=envelope.uuid),
         UserEntry(envelope, user(text), is_summary=True),
     )
     return StageOutcome(entries, reductions=(Reduction("summary", freed, cut),))

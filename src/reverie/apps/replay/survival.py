@@ -47,14 +47,14 @@ class Expected:
 def lost(entries: Sequence[Entry], view: View) -> tuple[Expected, ...]:
     """What the conversation of a view holds and the view neither tells nor lists as left out."""
     whole = chain(entries, view.leaf)
-    told = _flat("\n".join(plain(item) for item in view.items))
+    view_text = _flat("\n".join(plain(item) for item in view.items))
     there = {item.uuid for item in view.items if item.uuid}
     written = receipts(whole)
     left_out = written[-1].of(Fate.PART, Fate.OUT) if written else ()
     return tuple(
         one
         for one in dict.fromkeys(collect_expected(whole))
-        if not _stands(one, told, there) and not any(_lists(line, one) for line in left_out)
+        if not _stands(one, view_text, there) and not any(_lists(line, one) for line in left_out)
     )
 
 
@@ -90,9 +90,9 @@ def _done(items: Sequence[Item]) -> Iterable[Expected]:
             yield Expected(Sort.SKILL, action.get_text("skill", "command", "name"))
         else:
             yield from _files_and_errors(action)
-    for one in tasks:
-        if one.get("status") != "completed":
-            yield Expected(Sort.TASK, str(one.get("content") or one.get("subject") or ""))
+    for task in tasks:
+        if task.get("status") != "completed":
+            yield Expected(Sort.TASK, str(task.get("content") or task.get("subject") or ""))
     if plan:
         yield Expected(Sort.PLAN, plan)
 
@@ -110,13 +110,13 @@ def _tasks(action: RoundAction) -> list[dict[str, Json]]:
     return [one for one in todos if isinstance(one, dict)] if isinstance(todos, list) else []
 
 
-def _stands(one: Expected, told: str, there: set[str]) -> bool:
-    if one.pointer in there:
+def _stands(expected: Expected, view_text: str, there: set[str]) -> bool:
+    if expected.pointer in there:
         return True
-    probe = _flat(one.text)
-    at = told.find(probe)
-    while one.sort is Sort.FILE and at >= 0 and not _is_whole(told, at, at + len(probe)):
-        at = told.find(probe, at + 1)
+    probe = _flat(expected.text)
+    at = view_text.find(probe)
+    while expected.sort is Sort.FILE and at >= 0 and not _is_whole(view_text, at, at + len(probe)):
+        at = view_text.find(probe, at + 1)
     return at >= 0
 
 
@@ -125,12 +125,12 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     return not (before.isalnum() or before in _JOINED) and not (after.isalnum() or after in {"/", "_"})
 
 
-def _lists(line: ReceiptLine, one: Expected) -> bool:
-    if line.sort is not one.sort:
+def _lists(line: ReceiptLine, expected: Expected) -> bool:
+    if line.sort is not expected.sort:
         return False
-    if one.pointer:
-        return line.pointer == one.pointer
-    flat = " ".join(one.text.split())
+    if expected.pointer:
+        return line.pointer == expected.pointer
+    flat = " ".join(expected.text.split())
     return line.label == flat or (line.label.endswith("…") and flat.startswith(line.label[:-1]))
 
 

@@ -342,8 +342,8 @@ class Chat(Keyed):
 
     def _brought(self) -> list[tuple[str, str]]:
         """The commands that skills and plugins bring."""
-        known = self._conversation.commands if self._conversation is not None else ()
-        return [(name, f"{sentence}  {hint}".rstrip()) for name, sentence, hint in known]
+        commands = self._conversation.commands if self._conversation is not None else ()
+        return [(name, f"{sentence}  {hint}".rstrip()) for name, sentence, hint in commands]
 
     def _command_names(self) -> list[tuple[str, str]]:
         return [*((one.name, one.help) for one in COMMANDS), *self._brought()]

@@ -66,8 +66,8 @@ async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
     if done.detail:
         host.say(done.detail, "warning")
     for each in done.contradictions:
-        told = "; ".join(f"{path}: {says}" for path, says in zip(each.paths, each.says, strict=True))
-        host.say(f"contradiction: {each.reason} ({told})", "warning")
+        statements = "; ".join(f"{path}: {says}" for path, says in zip(each.paths, each.says, strict=True))
+        host.say(f"contradiction: {each.reason} ({statements})", "warning")
     if done.state != "proposed":
         if done.state == "unchanged":
             host.say("nothing to consolidate" if not done.contradictions else "no other changes")
@@ -240,7 +240,7 @@ def _fence_diff(diff: str) -> str:
 
 def remember(memory: Memory, text: str, *, session: str) -> Note:
     """Keep a text as what the user said, and say what became of it."""
-    kept = memory.keep(draft_from_text(memory.index, text), reason="said in the prompt", session=session)
-    done = "remembered" if kept.is_new else "updated" if kept.commit else "already known"
-    details = "\n".join((*kept.warnings, str(memory.directory / kept.path)))
-    return Note(f"{done}: {kept.topic.name}  ({kept.path})", details=details)
+    saved = memory.keep(draft_from_text(memory.index, text), reason="said in the prompt", session=session)
+    done = "remembered" if saved.is_new else "updated" if saved.commit else "already known"
+    details = "\n".join((*saved.warnings, str(memory.directory / saved.path)))
+    return Note(f"{done}: {saved.topic.name}  ({saved.path})", details=details)

@@ -137,7 +137,7 @@ def window_picture(report: ContextReport, budget: WindowBudget) -> tuple[Rendera
         bar = Text("█" * max(1, round(part.tokens / heaviest * BAR / 2)), style="cyan")
         percent = f"{part.tokens / max(1, report.tokens):.0%}"
         parts.add_row(Text(part.kind), short_count(part.tokens), percent, bar)
-    found: list[RenderableType] = [gauge, facts, Text(""), parts]
+    renderables: list[RenderableType] = [gauge, facts, Text(""), parts]
     biggest = [big for big in report.biggest[:MOST_BIGGEST] if big.tokens]
     if biggest:
         table = Table.grid(padding=(0, 2, 0, 0), expand=True)
@@ -145,8 +145,8 @@ def window_picture(report: ContextReport, budget: WindowBudget) -> tuple[Rendera
         table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
         for big in biggest:
             table.add_row(short_count(big.tokens), Text(big.label))
-        found += [Text(""), Text("biggest", style="dim"), table]
-    return tuple(Padding(each, (0, 0, 0, 2)) for each in found)
+        renderables += [Text(""), Text("biggest", style="dim"), table]
+    return tuple(Padding(each, (0, 0, 0, 2)) for each in renderables)
 
 
 def _gauge(tokens: int, budget: WindowBudget) -> Text:

@@ -45,12 +45,12 @@ def complete(
         fitting = [each for each in commands if each[0].casefold().startswith(typed)]
         fitting += [each for each in commands if typed and typed in each[0].casefold() and each not in fitting]
         return Completion(0, tuple(Choice(f"/{name} ", f"/{name}", sentence) for name, sentence in fitting))
-    found = _PATH.search(before)
-    if found is None:
+    match = _PATH.search(before)
+    if match is None:
         return NONE
-    ranked = rank(found[1], files())
+    ranked = rank(match[1], files())
     choices = tuple(Choice(f"@{path}" + ("" if path.endswith("/") else " "), path) for path in ranked)
-    return Completion(found.start(), choices)
+    return Completion(match.start(), choices)
 
 
 def rank(typed: str, paths: Sequence[str]) -> list[str]:
@@ -90,25 +90,25 @@ _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", "t
 
 def list_project_files(directory: Path) -> list[str]:
     """Paths below a directory, relative to it, with folders ending in a slash."""
-    found = _list_by_git(directory)
-    files = _list_by_walk(directory) if found is None else found
+    paths = _list_by_git(directory)
+    files = _list_by_walk(directory) if paths is None else paths
     folders = {f"{parent}/" for file in files for parent in map(str, Path(file).parents) if parent != "."}
     return sorted(folders) + sorted(files)
 
 
 def _list_by_git(directory: Path) -> list[str] | None:
-    said = ask_git(directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard", seconds=_GIT_SECONDS)
-    if said is None:
+    output = ask_git(directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard", seconds=_GIT_SECONDS)
+    if output is None:
         return None
-    names = said.split("\0")
+    names = output.split("\0")
     return [name for name in names if name][:MOST_FILES]
 
 
 def _list_by_walk(directory: Path) -> list[str]:
-    found: list[str] = []
+    paths: list[str] = []
     for folder, folders, files in os.walk(directory):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        found += [str((Path(folder) / name).relative_to(directory)) for name in sorted(files)]
-        if len(found) >= MOST_FILES:
+        paths += [str((Path(folder) / name).relative_to(directory)) for name in sorted(files)]
+        if len(paths) >= MOST_FILES:
             break
-    return found[:MOST_FILES]
+    return paths[:MOST_FILES]

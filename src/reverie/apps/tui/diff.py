@@ -64,12 +64,12 @@ class Folded:
 
 def _breaks(line: str, width: int) -> list[int]:
     """Where a line must go on in the next, in characters."""
-    found: list[int] = []
+    positions: list[int] = []
     used = 0
     for place, letter in enumerate(line):
         size = get_character_cell_size(letter)
         if used + size > width and used:
-            found.append(place)
+            positions.append(place)
             used = 0
         used += size
-    return found
+    return positions

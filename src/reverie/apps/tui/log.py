@@ -188,11 +188,11 @@ class Log(ScrollView, can_focus=False):
 
     def _draw(self, index: int) -> None:
         row = self._rows[index]
-        known = row.drawn
+        drawn_before = row.drawn
         drawn: list[tuple[DrawnPart, list[Strip]]] = []
         for place, part in enumerate(row.piece.parts(row.is_open)):
-            if place < len(known) and known[place][0] == part:
-                drawn.append(known[place])
+            if place < len(drawn_before) and drawn_before[place][0] == part:
+                drawn.append(drawn_before[place])
             else:
                 drawn.append((part, self._strips(part)))
         row.drawn = drawn

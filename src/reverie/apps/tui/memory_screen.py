@@ -168,10 +168,10 @@ class MemoryScreen(ModalScreen[None]):
 
     def _load(self, typed: str = "") -> None:
         words = typed.casefold().split()
-        found = sorted(self._memory.topics(), key=lambda topic: (not topic.pinned, topic.name.casefold()))
+        topics = sorted(self._memory.topics(), key=lambda topic: (not topic.pinned, topic.name.casefold()))
         self._topics = {
             topic.path: topic
-            for topic in found
+            for topic in topics
             if all(word in f"{topic.name} {topic.description} {topic.body}".casefold() for word in words)
         }
         options = self.query_one(OptionList)

@@ -46,10 +46,10 @@ class _Past:
         self._results = {result.tool_use_id: result for item in items for result in item.message.tool_results}
         self._prefix = f"{directory}/" if directory is not None else None
         seen = {item.uuid for item in shown if item.kind is ItemKind.RESULT}
-        found = (one for one in entries if isinstance(one, UserEntry) and one.envelope.uuid in seen)
+        requests = (one for one in entries if isinstance(one, UserEntry) and one.envelope.uuid in seen)
         self._diffs = {
             result.tool_use_id: diff
-            for entry in found
+            for entry in requests
             if (diff := _diff(entry))
             for result in entry.message.tool_results
         }
@@ -62,16 +62,16 @@ class _Past:
             case ItemKind.SUMMARY:
                 return [Note("earlier conversation was compacted", details=item.message.text)]
             case ItemKind.REPLY:
-                found: list[Piece] = []
+                pieces: list[Piece] = []
                 for block in item.message.content:
                     match block:
                         case Text(text) if text.strip():
-                            found.append(AnswerPiece(text))
+                            pieces.append(AnswerPiece(text))
                         case Thinking() if block.thinking.strip():
-                            found.append(Thought(block.thinking))
+                            pieces.append(Thought(block.thinking))
                         case ToolUse():
-                            found.append(self._call(block, self._results.get(block.id)))
-                return found
+                            pieces.append(self._call(block, self._results.get(block.id)))
+                return pieces
             case _:
                 return []
 

@@ -105,10 +105,10 @@ class AnswerPiece:
     folds = False
 
     def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:  # noqa: ARG002 - an answer is always open
-        found: list[DrawnPart] = []
+        drawn: list[DrawnPart] = []
         for text in parts_of(self.text):
-            found += [BLANK, ProsePiece(text)] if found else [ProsePiece(text)]
-        return tuple(found)
+            drawn += [BLANK, ProsePiece(text)] if drawn else [ProsePiece(text)]
+        return tuple(drawn)
 
 
 BLANK = Drawn(Text(" "))
@@ -166,15 +166,15 @@ class Call:
 
     def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:
         mark, style = _MARKS[self.progress]
-        found: list[DrawnPart] = [Marked(mark, style, self._line(), wraps=False)]
+        drawn: list[DrawnPart] = [Marked(mark, style, self._line(), wraps=False)]
         if self.progress is Progress.RUNNING and self.lines:
-            found.append(Drawn(Text("\n".join(self.lines[-PROGRESS_LINES:]), style="dim", overflow="fold"), 2))
+            drawn.append(Drawn(Text("\n".join(self.lines[-PROGRESS_LINES:]), style="dim", overflow="fold"), 2))
         if is_open and self.folds:
-            found.append(Below(self._body()))
+            drawn.append(Below(self._body()))
         elif self.progress in (Progress.FAILED, Progress.REFUSED):
             reason = next((line for line in self.output.splitlines() if line.strip()), "")
-            found.append(Drawn(Text(reason, style=style, no_wrap=True, overflow="ellipsis"), 2))
-        return tuple(found)
+            drawn.append(Drawn(Text(reason, style=style, no_wrap=True, overflow="ellipsis"), 2))
+        return tuple(drawn)
 
     def _line(self) -> Text:
         line = Text()
@@ -238,10 +238,10 @@ class Note:
 
     def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:
         mark, style = _LEVELS.get(self.level, _LEVELS["info"])
-        found: list[DrawnPart] = [Marked(mark, style, Text(self.text, style=style))]
+        drawn: list[DrawnPart] = [Marked(mark, style, Text(self.text, style=style))]
         if is_open and self.details:
-            found.append(Below(Text(self.details, style="dim", overflow="fold")))
-        return tuple(found)
+            drawn.append(Below(Text(self.details, style="dim", overflow="fold")))
+        return tuple(drawn)
 
 
 @value

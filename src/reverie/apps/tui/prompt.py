@@ -244,9 +244,9 @@ class Pastes:
     def whole(self, text: str) -> str:
         """A message with its pastes in full."""
 
-        def expand_paste(found: re.Match[str]) -> str:
-            number = int(found[1])
-            return self._texts[number - 1] if 0 < number <= len(self._texts) else found[0]
+        def expand_paste(match: re.Match[str]) -> str:
+            number = int(match[1])
+            return self._texts[number - 1] if 0 < number <= len(self._texts) else match[0]
 
         return _TOKEN.sub(expand_paste, text)
 

@@ -48,12 +48,14 @@ def ways(question: Question) -> tuple[OfferedAnswer, ...]:
             OfferedAnswer("Yes, and ask before each change", Approval(True, mode="default")),
             OfferedAnswer("No, keep planning and say what is missing", Approval(False), asks_why=True),
         )
-    found = [OfferedAnswer("Yes", Approval(True))]
+    answers = [OfferedAnswer("Yes", Approval(True))]
     for rule in question.suggestions[:MOST_SUGGESTIONS]:
-        found.append(OfferedAnswer(f"Yes, and allow {rule} for this session", Approval(True, rule, "session")))
-        found.append(OfferedAnswer(f"Yes, and allow {rule} in this project from now on", Approval(True, rule, "local")))
-    found.append(OfferedAnswer("No, and say why", Approval(False), asks_why=True))
-    return tuple(found)
+        answers.append(OfferedAnswer(f"Yes, and allow {rule} for this session", Approval(True, rule, "session")))
+        answers.append(
+            OfferedAnswer(f"Yes, and allow {rule} in this project from now on", Approval(True, rule, "local"))
+        )
+    answers.append(OfferedAnswer("No, and say why", Approval(False), asks_why=True))
+    return tuple(answers)
 
 
 def picture(question: Question) -> RenderableType:

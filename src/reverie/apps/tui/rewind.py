@@ -79,11 +79,11 @@ async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Retur
     return [*free, *others] if answer == "over" else free
 
 
-def _describe_change(one: Return, directory: Path) -> str:
-    name = _shorten_path(one.path, directory)
-    added, removed = balance(unified_diff(decode(one.now or b""), decode(one.then or b""), name))
-    doing = "will be deleted" if one.then is None else f"+{added} −{removed}"
-    others = "  also changed outside this session" if one.way is RestorePlan.OTHERS else ""
+def _describe_change(change: Return, directory: Path) -> str:
+    name = _shorten_path(change.path, directory)
+    added, removed = balance(unified_diff(decode(change.now or b""), decode(change.then or b""), name))
+    doing = "will be deleted" if change.then is None else f"+{added} −{removed}"
+    others = "  also changed outside this session" if change.way is RestorePlan.OTHERS else ""
     return f"  {name}  {doing}{others}"
 
 

@@ -49,29 +49,29 @@ def status_text(status: Status, width: int, *, meter: bool = True) -> Text:
         count = len(status.background)
         pill = Text(f" {count} in background ", style="reverse cyan")
     model = Text(status.model, style="bold")
-    found: list[tuple[int, Text]] = [(0, model)]
+    segments: list[tuple[int, Text]] = [(0, model)]
     if meter:
-        found.append((1, _window(status)))
+        segments.append((1, _window(status)))
         if status.window_tokens:
-            found.append((_SIZE, Text(f"of {short_count(status.window_tokens)}", style="dim")))
+            segments.append((_SIZE, Text(f"of {short_count(status.window_tokens)}", style="dim")))
         if status.cache_share is not None:
-            found.append((4, Text(f"cache {status.cache_share:.0%}")))
+            segments.append((4, Text(f"cache {status.cache_share:.0%}")))
         if status.cost_usd is not None:
-            found.append((3, Text(dollars(status.cost_usd))))
-    found.append((2, mode))
+            segments.append((3, Text(dollars(status.cost_usd))))
+    segments.append((2, mode))
     if pill.plain:
-        found.append((1, pill))
-    while len(found) > 1 and _width(found) > width:
+        segments.append((1, pill))
+    while len(segments) > 1 and _width(segments) > width:
         # Of two that matter as much, the later one goes.
-        found.remove(max(reversed(found), key=lambda each: each[0]))
+        segments.remove(max(reversed(segments), key=lambda each: each[0]))
     line = Text(no_wrap=True, overflow="ellipsis")
-    for number, (rank, part) in enumerate(found):
+    for number, (rank, part) in enumerate(segments):
         line.append(" " if rank == _SIZE else " · " if number else "", style="dim").append_text(part)
     return line
 
 
-def _width(found: list[tuple[int, Text]]) -> int:
-    return sum(cell_len(part.plain) for _, part in found) + 3 * (len(found) - 1)
+def _width(segments: list[tuple[int, Text]]) -> int:
+    return sum(cell_len(part.plain) for _, part in segments) + 3 * (len(segments) - 1)
 
 
 def _window(status: Status) -> Text:

@@ -191,13 +191,13 @@ def ended_note(event: AgentEnded) -> Note:
     facts = [event.state, *([dollars(event.cost_usd)] if event.cost_usd else [])]
     first = next((line.strip() for line in event.text.splitlines() if line.strip()), "")
     level = "info" if event.state == "completed" else "warning"
-    said = f": {first}" if first else ""
-    return Note(f"agent {event.name} finished ({', '.join(facts)}){said}", level, details=event.text.strip())
+    remark = f": {first}" if first else ""
+    return Note(f"agent {event.name} finished ({', '.join(facts)}){remark}", level, details=event.text.strip())
 
 
-def call_summary(name: str, given: JsonObject) -> str:
+def call_summary(name: str, arguments: JsonObject) -> str:
     """A call in a few words."""
-    return subject(ToolUse("", name, given))
+    return subject(ToolUse("", name, arguments))
 
 
 def reduced_note(event: ViewReduced) -> Note:
@@ -210,10 +210,10 @@ def reduced_note(event: ViewReduced) -> Note:
 
 def receipt_note(receipt: Receipt) -> Note:
     """The account of a compaction: a line, and the whole list on demand."""
-    kept, back = len(receipt.of(Fate.KEPT)), len(receipt.of(Fate.BACK))
+    kept_count, back = len(receipt.of(Fate.KEPT)), len(receipt.of(Fate.BACK))
     gone = receipt.of(Fate.PART, Fate.OUT)
     sizes = f"{short_count(receipt.pre_tokens)} → {short_count(receipt.post_tokens)} tokens"
-    line = f"{receipt.kind}: {sizes}; kept {kept}, restored {back}, shortened or referenced {len(gone)}"
+    line = f"{receipt.kind}: {sizes}; kept {kept_count}, restored {back}, shortened or referenced {len(gone)}"
     if receipt.unread:
         line += f"; the summary was written without the {receipt.unread:,} oldest messages, which did not fit"
     rows = "\n".join(f"{one.fate.value:<12}  {one.sort.value}: {one.label}" for one in receipt.lines)

@@ -38,19 +38,19 @@ def apply_steps(
     with store.writer.writing():
         check()
         done: list[DreamStep] = []
-        left: list[tuple[DreamStep, str]] = []
+        refused: list[tuple[DreamStep, str]] = []
         files: dict[str, bytes | None] = {}
         for step in steps:
-            made = _files(store, step, files)
-            if isinstance(made, str):
-                left.append((step, made))
+            changes = _files(store, step, files)
+            if isinstance(changes, str):
+                refused.append((step, changes))
                 continue
-            files |= made
+            files |= changes
             done.append(step)
         is_first = store.writer.tree.read(INDEX_FILE) is None and any(map(is_indexed, store.history.entries))
         files |= {INDEX_FILE: b""} if is_first else {}
         commit = store.writer.commit(files, Change("dream", reason_of(done), session)) if files else None
-    return Applied(commit, tuple(done), tuple(left))
+    return Applied(commit, tuple(done), tuple(refused))
 
 
 def _files(store: Store, step: DreamStep, taken: Mapping[str, bytes | None]) -> dict[str, bytes | None] | str:
@@ -92,9 +92,9 @@ def _find_distortion(step: DreamStep, path: str, wanted: bytes) -> PolarityMisma
         return find_distortion(topic, old)
     if old is None or old.trust is not Trust.said or topic.description == old.description:
         return None
-    said = "\n".join(f"{each.description}\n{each.body}" for each in before)
-    found = find_mismatch(said, topic.description, is_title=True)
-    return found if found is not None and found.kind is not MismatchKind.wording else None
+    earlier_text = "\n".join(f"{each.description}\n{each.body}" for each in before)
+    mismatch = find_mismatch(earlier_text, topic.description, is_title=True)
+    return mismatch if mismatch is not None and mismatch.kind is not MismatchKind.wording else None
 
 
 def _archive_path(store: Store, path: str, content: bytes, taken: Mapping[str, bytes | None]) -> str:

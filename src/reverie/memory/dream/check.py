@@ -61,14 +61,14 @@ class _Result:
 def check_result(before: Mapping[str, str], after: Mapping[str, str], rules: DreamRules) -> CheckedDream:
     """Judge a staging tree."""
     result = _Result()
-    said = {source for text in before.values() for source in _find_said_sources(text)}
+    said_sources = {source for text in before.values() for source in _find_said_sources(text)}
     for path in sorted(before.keys() - after.keys()):
         result.refused.append(f"{path}: was removed; topics are archived, never deleted")
     for path in sorted(after):
         if after[path] == before.get(path):
             continue
         try:
-            _judge(path, before.get(path), after[path], rules, said, result)
+            _judge(path, before.get(path), after[path], rules, said_sources, result)
         except _Refusal as refusal:
             result.refused.append(f"{path}: {refusal}")
     return CheckedDream(tuple(_steps(before, result)), tuple(result.refused))
@@ -80,11 +80,13 @@ def refusal_of_write(path: str, text: str) -> str:
         return f"{INDEX_FILE} is generated from the topic files; write only those."
     if not is_safe_path(path) or not is_topic_path(path):
         return "Only topic files (`.md`, outside hidden folders) may be written here."
-    found = sorted({finding.rule for finding in scan(text)})
-    return f"Not written: it holds what looks like a secret ({', '.join(found)})." if found else ""
+    rules_hit = sorted({finding.rule for finding in scan(text)})
+    return f"Not written: it holds what looks like a secret ({', '.join(rules_hit)})." if rules_hit else ""
 
 
-def _judge(path: str, before: str | None, after: str, rules: DreamRules, said: set[Source], result: _Result) -> None:
+def _judge(
+    path: str, before: str | None, after: str, rules: DreamRules, said_sources: set[Source], result: _Result
+) -> None:
     refusal = refusal_of_write(path, after)
     if refusal:
         raise _Refusal(refusal)
@@ -102,22 +104,22 @@ def _judge(path: str, before: str | None, after: str, rules: DreamRules, said: s
             raise _Refusal("cannot be archived, because it is new")
         result.retired[path] = (marks[RETIRED], marks.get(REPLACED_BY, ""))
         return
-    _check_trust(topic, old, rules, said)
+    _check_trust(topic, old, rules, said_sources)
     if topic.pinned != (old is not None and old.pinned):
         raise _Refusal("only a person pins or unpins a memory")
     _check_text(topic, old, after, before, rules)
-    kept = replace(topic, sources=_all_sources(old, topic))
-    result.texts[path] = after if kept == topic else render_topic(kept, after)
+    judged = replace(topic, sources=_all_sources(old, topic))
+    result.texts[path] = after if judged == topic else render_topic(judged, after)
 
 
-def _check_trust(topic: Topic, old: Topic | None, rules: DreamRules, said: set[Source]) -> None:
+def _check_trust(topic: Topic, old: Topic | None, rules: DreamRules, said_sources: set[Source]) -> None:
     if topic.trust is Trust.seen and topic.type in {MemoryType.user, MemoryType.feedback}:
         raise _Refusal("what was only seen does not become an instruction")
     if topic.trust is not Trust.said:
         return
-    known = set(old.sources) if old is not None and old.trust is Trust.said else set()
-    fresh = [source for source in topic.sources if source not in known]
-    unheard = [source for source in fresh if source not in said and not rules.was_said(source)]
+    allowed = set(old.sources) if old is not None and old.trust is Trust.said else set()
+    fresh = [source for source in topic.sources if source not in allowed]
+    unheard = [source for source in fresh if source not in said_sources and not rules.was_said(source)]
     if unheard or (not topic.sources and not (old is not None and old.trust is Trust.said)):
         raise _Refusal("claims a word of the user that the user did not say")
 
@@ -180,5 +182,5 @@ def _find_said_sources(text: str) -> tuple[Source, ...]:
 
 
 def _plain(canonical: str) -> str:
-    found = parse_value(canonical)
-    return found.text.strip() if isinstance(found, Scalar) else canonical
+    parsed = parse_value(canonical)
+    return parsed.text.strip() if isinstance(parsed, Scalar) else canonical

@@ -180,19 +180,19 @@ def contradictions(topics: Sequence[Topic]) -> tuple[Contradiction, ...]:
         if read is not None:
             about = frozenset(normal(each) for each in topic.about)
             groups[about, read[0]].append((topic, rule, read[1]))
-    found = []
+    contradictions_found = []
     for group in groups.values():
         if len(group) > _LARGEST_GROUP:
             continue
-        for one, other in combinations(group, 2):
-            if _are_apart(one[0], other[0], one[2], other[2]):
+        for earlier, later in combinations(group, 2):
+            if _are_apart(earlier[0], later[0], earlier[2], later[2]):
                 continue
-            for reason in _opposition(one[2], other[2]):
-                old, new = sorted((one, other), key=lambda each: _age(each[0]))
+            for reason in _opposition(earlier[2], later[2]):
+                old, new = sorted((earlier, later), key=lambda each: _age(each[0]))
                 paths = old[0].path, new[0].path
                 says = _short(old[1]), _short(new[1])
-                found.append(Contradiction(paths, says, reason, (_source(old[0]), _source(new[0]))))
-    return tuple(sorted(found, key=lambda each: each.paths))
+                contradictions_found.append(Contradiction(paths, says, reason, (_source(old[0]), _source(new[0]))))
+    return tuple(sorted(contradictions_found, key=lambda each: each.paths))
 
 
 def first_statement(text: str) -> str:
@@ -211,19 +211,19 @@ def _read(rule: str) -> tuple[object, _Claim] | None:
         both = rather | than
         return (("preference", both), _Claim(rather=rather)) if len(both) >= FEWEST_WORDS else None
     values: tuple[str, ...] = ()
-    left = rule
+    remaining = rule
     if not _NUMBERED.search(rule) and (not _PAST.search(rule) or _PASSIVE.search(rule)):
         values = tuple(match[0].casefold().rstrip("s") for match in _VALUE.finditer(rule))
-        left = _VALUE.sub(" ", rule)
+        remaining = _VALUE.sub(" ", rule)
     chosen: list[tuple[str, int]] = []
-    left = " ".join(_MORE.sub(_gap, _NO.sub(_gap, left)).split())
+    remaining = " ".join(_MORE.sub(_gap, _NO.sub(_gap, remaining)).split())
     for side, pattern in _ONE_OF_THEM.items():
-        left, found = pattern.subn(_gap, left)
-        chosen += [side] * bool(found)
-    sides, kept = _sides(left)
+        remaining, count = pattern.subn(_gap, remaining)
+        chosen += [side] * bool(count)
+    sides, statement = _sides(remaining)
     if _KANA.search(rule):
-        kept = _HIRAGANA.sub("", kept)
-    words = _words(kept) | frozenset(_LETTER_NAME.findall(kept))
+        statement = _HIRAGANA.sub("", statement)
+    words = _words(statement) | frozenset(_LETTER_NAME.findall(statement))
     is_short = len(words) + len(values) < FEWEST_WORDS
     sides = tuple(sorted((*sides, *chosen)))
     if not words and not chosen:
@@ -237,13 +237,13 @@ def _gap(match: re.Match[str]) -> str:
     return " " if match[0].isascii() else ""
 
 
-def _are_apart(one: Topic, other: Topic, mine: _Claim, theirs: _Claim) -> bool:
+def _are_apart(mine_topic: Topic, their_topic: Topic, mine: _Claim, theirs: _Claim) -> bool:
     """Whether two memories hold in different situations, or of two short statements each is about another thing."""
-    if one.when is not None and other.when is not None and one.when != other.when:
+    if mine_topic.when is not None and their_topic.when is not None and mine_topic.when != their_topic.when:
         return True
     if not mine.is_short and not theirs.is_short:
         return False
-    first, second = (_about(topic) for topic in (one, other))
+    first, second = (_about(topic) for topic in (mine_topic, their_topic))
     return not (first <= second or second <= first)
 
 
@@ -259,16 +259,16 @@ def _about(topic: Topic) -> frozenset[str]:
 def _sides(text: str) -> tuple[tuple[tuple[str, int], ...], str]:
     """The opposites in a text, each with its side, and the text without them."""
     sides: list[tuple[str, int]] = []
-    kept: list[str] = []
+    words: list[str] = []
     done = 0
     for match in re.finditer(r"[^\W\d_]+", text):
         word = stem(match[0].casefold())
-        found = _OPPOSITES.get(word) or _QUALITIES.get(word)
-        if found is not None and (word in _OPPOSITES or _WANTED.search(text[: match.start()])):
-            sides.append(found)
-            kept.append(text[done : match.start()])
+        opposite = _OPPOSITES.get(word) or _QUALITIES.get(word)
+        if opposite is not None and (word in _OPPOSITES or _WANTED.search(text[: match.start()])):
+            sides.append(opposite)
+            words.append(text[done : match.start()])
             done = match.end()
-    return tuple(sorted(sides)), "".join([*kept, text[done:]])
+    return tuple(sorted(sides)), "".join([*words, text[done:]])
 
 
 def _words(text: str) -> frozenset[str]:
@@ -304,5 +304,5 @@ def _age(topic: Topic) -> tuple[str, str]:
 
 
 def _short(text: str, limit_chars: int = 200) -> str:
-    told = " ".join(text.split())
-    return told if len(told) <= limit_chars else told[: limit_chars - 1] + "…"
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit_chars else flat[: limit_chars - 1] + "…"

@@ -153,15 +153,15 @@ class Dreams:
         """Whether the gates are open; to be asked after every turn of this session."""
         self._current = session
         if self._gates is None:
-            said = self.settings.dream
+            dream_settings = self.settings.dream
             self._gates = DreamGates(
                 self.folder,
                 lambda since: list_sessions_since(self._transcript_folders(), since, current=self._current),
                 off=self._off(),
-                min_hours=said.min_hours,
-                min_sessions=said.min_sessions,
-                scan_interval_minutes=said.scan_interval_minutes,
-                lock_stale_minutes=said.lock_stale_minutes,
+                min_hours=dream_settings.min_hours,
+                min_sessions=dream_settings.min_sessions,
+                scan_interval_minutes=dream_settings.scan_interval_minutes,
+                lock_stale_minutes=dream_settings.lock_stale_minutes,
             )
         return self._gates.ask(self.now())
 
@@ -226,8 +226,8 @@ class Dreams:
             if not verdict.is_open:
                 return Dreamt("skipped", detail=verdict.detail)
         try:
-            with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
-                done = await self._run_as_task(held, reach, forks, session, watch)
+            with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as lock:
+                done = await self._run_as_task(lock, reach, forks, session, watch)
                 return replace(done, detail="; ".join(filter(None, (refusal, done.detail))))
         except Conflict as busy:
             return Dreamt("busy", detail=str(busy))
@@ -242,8 +242,8 @@ class Dreams:
             Conflict: somebody dreams at this moment.
         """
         proposal = self._waiting()
-        with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
-            applied = apply_steps(self.open_store(), steps, session=session, check=lambda: held.check(self.now()))
+        with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as lock:
+            applied = apply_steps(self.open_store(), steps, session=session, check=lambda: lock.check(self.now()))
             if rest:
                 write_proposal(self.folder, replace(proposal, steps=tuple(rest)))
             else:
@@ -261,7 +261,7 @@ class Dreams:
 
     async def _run_as_task(
         self,
-        held: DreamLock,
+        lock: DreamLock,
         reach: Reach,
         forks: ForkRunner | None,
         session: str | None,
@@ -275,7 +275,7 @@ class Dreams:
         self._running = run
         try:
             async with cancel_on_stop_request(self.places.tasks, run.id) as stop:
-                done = await self._dreamt(held, reach, forks, session, run)
+                done = await self._dreamt(lock, reach, forks, session, run)
         except asyncio.CancelledError:
             self._record_failure()
             run.end("killed", "stopped; nothing was changed")
@@ -299,19 +299,21 @@ class Dreams:
         return replace(done, task=run.id, cost_usd=run.task.cost_usd)
 
     async def _dreamt(
-        self, held: DreamLock, reach: Reach, forks: ForkRunner | None, session: str | None, run: DreamTask
+        self, lock: DreamLock, reach: Reach, forks: ForkRunner | None, session: str | None, run: DreamTask
     ) -> Dreamt:
         state = self._recover_state(read_state(self.folder))
         texts = await asyncio.to_thread(self._read_texts)
         detail = ""
-        found = None if forks is None else await self._by_model(forks, texts, state, run)
-        if isinstance(found, str):
+        model_proposal = None if forks is None else await self._by_model(forks, texts, state, run)
+        if isinstance(model_proposal, str):
             self._record_failure()
-            return Dreamt("failed", detail=found)
-        if isinstance(found, Proposal):
-            proposal = await asyncio.to_thread(self._tidy_proposal, texts, found)
+            return Dreamt("failed", detail=model_proposal)
+        if isinstance(model_proposal, Proposal):
+            proposal = await asyncio.to_thread(self._tidy_proposal, texts, model_proposal)
         else:
-            detail = f"the model stopped, continued by rules: {found.reason}" if found is not None else ""
+            detail = (
+                f"the model stopped, continued by rules: {model_proposal.reason}" if model_proposal is not None else ""
+            )
             proposal = await asyncio.to_thread(self._propose_by_rules, texts, state)
         proposal = replace(proposal, over=(*proposal.over, *over_limits(proposal.steps, len(texts))))
         if reach == "nothing" or (reach == "limits" and proposal.over):
@@ -321,7 +323,7 @@ class Dreams:
                 return replace(report_proposal("unchanged", proposal), detail=detail)
             write_proposal(self.folder, proposal)
             return replace(report_proposal("proposed", proposal), detail=detail)
-        applied = apply_steps(self.open_store(), proposal.steps, session=session, check=lambda: held.check(self.now()))
+        applied = apply_steps(self.open_store(), proposal.steps, session=session, check=lambda: lock.check(self.now()))
         remove_proposal(self.folder)
         self._record_success(state, proposal.logs)
         is_done = bool(applied.steps)
@@ -329,8 +331,8 @@ class Dreams:
 
     def _tidy_proposal(self, texts: Mapping[str, str], proposal: Proposal) -> Proposal:
         """A model's proposal with what the rules have to tidy after it."""
-        found = tidy_after(texts, proposal.steps, self._world())
-        return replace(proposal, steps=found.steps, contradictions=found.contradictions)
+        tidied = tidy_after(texts, proposal.steps, self._world())
+        return replace(proposal, steps=tidied.steps, contradictions=tidied.contradictions)
 
     def _propose_by_rules(self, texts: Mapping[str, str], state: DreamState) -> Proposal:
         now = self.now()
@@ -381,8 +383,8 @@ class Dreams:
             if root is None or not root.is_dir():
                 return False
             if anchor not in states:
-                found = read_anchor_state(anchor, root, has_commit=self._has_commit)
-                states[anchor] = found is AnchorState.broken
+                state = read_anchor_state(anchor, root, has_commit=self._has_commit)
+                states[anchor] = state is AnchorState.broken
             return states[anchor]
 
         return TidyContext(self._day_of, is_broken)

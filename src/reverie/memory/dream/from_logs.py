@@ -50,15 +50,15 @@ def read_from_logs(
     scene = GateContext(known=KnownTopics.of(topics.values()))
     for day, lines in fresh:
         for line in lines:
-            said = UserMessage("", line, when=datetime.combine(day, time(12), tzinfo=zone))
-            verdicts.judge((_mark_inferred(each, day.isoformat()) for each in find_candidates(said)), scene)
+            message = UserMessage("", line, when=datetime.combine(day, time(12), tzinfo=zone))
+            verdicts.judge((_mark_inferred(each, day.isoformat()) for each in find_candidates(message)), scene)
     drafts: dict[str, Draft] = {}
     taken = {path_key(path) for path in texts}
     for passed in verdicts.passed:
-        made = _draft(passed, topics, texts, taken)
-        if made is not None:
-            drafts[made[0]] = made[1]
-            taken.add(path_key(made[0]))
+        draft = _draft(passed, topics, texts, taken)
+        if draft is not None:
+            drafts[draft[0]] = draft[1]
+            taken.add(path_key(draft[0]))
     return FromLogs(drafts, read)
 
 
@@ -82,10 +82,10 @@ def _draft(
 
 
 def _topics(texts: Mapping[str, str]) -> dict[str, Topic]:
-    found: dict[str, Topic] = {}
+    topics_by_path: dict[str, Topic] = {}
     for path, text in texts.items():
         try:
-            found[path] = parse_topic(path, text)
+            topics_by_path[path] = parse_topic(path, text)
         except Damaged:
             continue
-    return found
+    return topics_by_path

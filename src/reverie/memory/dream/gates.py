@@ -74,8 +74,8 @@ class DreamGates:
             return GateVerdict(Gate.enabled, self.off)
         last = last_dream(self.folder)
         state = read_state(self.folder)
-        known = [time for time in (last, state.settled) if time is not None and time - now < _CLOCK_ERROR]
-        since = max(known, default=None)
+        times = [time for time in (last, state.settled) if time is not None and time - now < _CLOCK_ERROR]
+        since = max(times, default=None)
         if since is not None and now - since < timedelta(hours=self.min_hours):
             hours = max(0.0, (now - since).total_seconds() / 3600)
             return GateVerdict(Gate.time, f"the last dream was {hours:.1f} hours ago; {self.min_hours:g} must pass")
@@ -91,8 +91,8 @@ class DreamGates:
         sessions = self.sessions_since(last)
         if len(sessions) < self.min_sessions:
             self._counted = now
-            said = f"{len(sessions)} other sessions since the last dream; {self.min_sessions} are needed"
-            return GateVerdict(Gate.sessions, said, sessions)
+            reason = f"{len(sessions)} other sessions since the last dream; {self.min_sessions} are needed"
+            return GateVerdict(Gate.sessions, reason, sessions)
         self._counted = None
         dreamer = read_dreamer(self.folder, now=now, stale_minutes=self.lock_stale_minutes)
         if dreamer:
@@ -104,7 +104,7 @@ def list_sessions_since(
     folders: Iterable[Path], since: datetime | None, *, current: str | None = None
 ) -> tuple[str, ...]:
     """The ids of sessions that changed after a moment, the newest first; without the current one and empty ones."""
-    found: dict[str, float] = {}
+    changed: dict[str, float] = {}
     after = since.timestamp() if since is not None else float("-inf")
     for folder in folders:
         for path in folder.glob("*.jsonl"):
@@ -113,8 +113,8 @@ def list_sessions_since(
             with suppress(OSError):
                 looks = path.stat()
                 if looks.st_mtime > after and looks.st_size and _is_spoken(path):
-                    found[path.stem] = max(looks.st_mtime, found.get(path.stem, 0.0))
-    return tuple(sorted(found, key=lambda session: (-found[session], session)))
+                    changed[path.stem] = max(looks.st_mtime, changed.get(path.stem, 0.0))
+    return tuple(sorted(changed, key=lambda session: (-changed[session], session)))
 
 
 def _is_spoken(path: Path) -> bool:

@@ -47,17 +47,17 @@ def chosen(steps: Sequence[DreamStep], accepted: Collection[Hunk]) -> tuple[Drea
     Raises:
         UserMistake: the pieces of a file that were taken do not make a topic.
     """
-    kept: list[DreamStep] = []
+    steps_left: list[DreamStep] = []
     for number, step in enumerate(steps):
         parts = {hunk.part for hunk in accepted if hunk.step == number}
         if None in parts:
-            kept.append(step)
+            steps_left.append(step)
         elif parts:
             path = next(iter(step.after))
             text = _partly(step.before[path] or "", step.after[path] or "", parts)
             _check(path, text)
-            kept.append(replace(step, after={path: text}))
-    return tuple(kept)
+            steps_left.append(replace(step, after={path: text}))
+    return tuple(steps_left)
 
 
 def _hunks(number: int, step: DreamStep) -> Iterator[Hunk]:

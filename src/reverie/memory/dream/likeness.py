@@ -84,16 +84,16 @@ class Statements:
 
     def of(self, topic: Topic) -> TopicStatement:
         """What a topic says."""
-        known = self._known.get(topic.path)
-        if known is None or known[0] is not topic:
-            known = self._known[topic.path] = topic, statement_of(topic)
-        return known[1]
+        cached = self._known.get(topic.path)
+        if cached is None or cached[0] is not topic:
+            cached = self._known[topic.path] = topic, statement_of(topic)
+        return cached[1]
 
 
 def telling_words(text: str) -> frozenset[str]:
     """Numbers, names and identifiers."""
-    found = (match[0].casefold() for pattern in (_NUMBER, _IDENTIFIER, _NAME) for match in pattern.finditer(text))
-    return frozenset(found)
+    tokens = (match[0].casefold() for pattern in (_NUMBER, _IDENTIFIER, _NAME) for match in pattern.finditer(text))
+    return frozenset(tokens)
 
 
 def numbers(text: str) -> frozenset[str]:
@@ -144,33 +144,33 @@ def near_pairs(
     groups: dict[object, list[int]] = defaultdict(list)
     for number, each in enumerate(statements):
         groups[each.type, each.telling, each.negations, each.about].append(number)
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     for members in groups.values():
         if changed is None or any(statements[number].path in changed for number in members):
-            found |= set(_pairs_within(members, statements, threshold, changed))
-    return sorted(found)
+            pairs |= set(_pairs_within(members, statements, threshold, changed))
+    return sorted(pairs)
 
 
 def _pairs_within(
     members: Sequence[int], statements: Sequence[TopicStatement], threshold: float, changed: Collection[str] | None
 ) -> Iterator[tuple[int, int]]:
-    held = {number: _fold_synonyms(statements[number].words) for number in members}
+    words_of = {number: _fold_synonyms(statements[number].words) for number in members}
     holders: dict[str, list[int]] = defaultdict(list)
     for number in members:
-        for word in held[number]:
+        for word in words_of[number]:
             holders[word].append(number)
     for number in members:
-        one = statements[number]
-        strong = _fold_synonyms(one.words - _weak())
+        statement = statements[number]
+        strong = _fold_synonyms(statement.words - _weak())
         rarest = min(strong, key=lambda word: (len(holders[word]), word), default=None)
         for other in members if rarest is None else holders[rarest]:
             two = statements[other]
-            if other == number or not strong <= held[other]:
+            if other == number or not strong <= words_of[other]:
                 continue
-            if changed is not None and one.path not in changed and two.path not in changed:
+            if changed is not None and statement.path not in changed and two.path not in changed:
                 continue
-            shorter, longer = sorted((len(one.words), len(two.words)))
-            if shorter >= threshold * longer and share(one.words, two.words) >= threshold:
+            shorter, longer = sorted((len(statement.words), len(two.words)))
+            if shorter >= threshold * longer and share(statement.words, two.words) >= threshold:
                 yield min(number, other), max(number, other)
 
 

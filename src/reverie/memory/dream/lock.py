@@ -193,10 +193,10 @@ def write_host_time(
 
 def recover_state(state: DreamState, last_commit: Callable[[], datetime | None]) -> DreamState:
     """The state, with a success that was committed but not written down because the process was killed in between."""
-    found = last_commit()
-    if found is None or (state.last_success is not None and state.last_success >= found):
+    committed = last_commit()
+    if committed is None or (state.last_success is not None and state.last_success >= committed):
         return state
-    return replace(state, last_success=found)
+    return replace(state, last_success=committed)
 
 
 def _lives(pid: int) -> bool:
@@ -209,5 +209,5 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def _moment(said: object) -> datetime | None:
-    return datetime.fromisoformat(said) if isinstance(said, str) else None
+def _moment(text: object) -> datetime | None:
+    return datetime.fromisoformat(text) if isinstance(text, str) else None

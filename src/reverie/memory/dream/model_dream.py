@@ -153,8 +153,8 @@ class _Heard:
             path = folder / f"{session}.jsonl"
             if path.parent == folder and path.is_file():
                 with suppress(Error, OSError):
-                    said = words_of(read_entries(path), session, self._now.tzinfo).messages
-                    return " ".join(f" {normal(each.said.text)} " for each in said)
+                    messages = words_of(read_entries(path), session, self._now.tzinfo).messages
+                    return " ".join(f" {normal(each.said.text)} " for each in messages)
         return ""
 
 
@@ -222,15 +222,15 @@ class StagingGate:
 
     staging: Path
 
-    def refuse(self, tool: str, given: JsonObject) -> str:
+    def refuse(self, tool: str, arguments: JsonObject) -> str:
         """Why a call may not be made, in a sentence for the model; empty when it may."""
-        said = given.get("file_path")
-        if tool not in {"Write", "Edit"} or not isinstance(said, str):
+        file_path = arguments.get("file_path")
+        if tool not in {"Write", "Edit"} or not isinstance(file_path, str):
             return ""
-        path = inside(Path(said), self.staging)
+        path = inside(Path(file_path), self.staging)
         if path is None:
             return f"This background task writes only below {self.staging}."
-        content = given.get("content", given.get("new_string"))
+        content = arguments.get("content", arguments.get("new_string"))
         return refusal_of_write(path, content if isinstance(content, str) else "")
 
 

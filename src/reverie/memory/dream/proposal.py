@@ -95,8 +95,8 @@ class Proposal:
     @property
     def id(self) -> str:
         """A name that changes with what it would do."""
-        told = json.dumps([_step_row(step) for step in self.steps], sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(told.encode()).hexdigest()[:12]
+        document = json.dumps([_step_row(step) for step in self.steps], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(document.encode()).hexdigest()[:12]
 
     def count(self, kind: StepKind) -> int:
         """How many topics go this way: those that are archived, by a merge or alone, else those written."""
@@ -112,10 +112,10 @@ class Proposal:
 
 def reason_of(steps: Iterable[DreamStep]) -> str:
     """The reason of a commit that makes these steps."""
-    found = tuple(steps)
-    counts = {kind: sum(step.kind is kind for step in found) for kind in StepKind}
+    all_steps = tuple(steps)
+    counts = {kind: sum(step.kind is kind for step in all_steps) for kind in StepKind}
     summary = ", ".join(f"{number} {kind.value}" for kind, number in counts.items() if number)
-    return f"dream ({summary or 'index'})" + "".join(f"; {step.reason}" for step in found)
+    return f"dream ({summary or 'index'})" + "".join(f"; {step.reason}" for step in all_steps)
 
 
 def write_proposal(folder: MemoryFolder, proposal: Proposal) -> None:
@@ -177,8 +177,8 @@ def remove_proposal_about(folder: MemoryFolder, paths: Iterable[str]) -> bool:
     if proposal is None and not has_proposal(folder):
         return False
     if proposal is not None and not any(gone & step.before.keys() for step in proposal.steps):
-        told = {path for each in proposal.contradictions for path in each.paths}
-        if not gone & told:
+        quoted = {path for each in proposal.contradictions for path in each.paths}
+        if not gone & quoted:
             return False
     return remove_proposal(folder)
 
@@ -227,11 +227,11 @@ def _lives_on(step: DreamStep, path: str) -> bool:
 
 def _is_followed(topic: Topic, after: Mapping[str, Topic]) -> bool:
     """Whether another topic of the step holds the word on: the same words, or a newer statement of the user."""
-    said = [kept for kept in after.values() if kept.trust is Trust.said]
-    if any(_is_kept(topic, kept, 1.0) for kept in said):
+    user_topics = [kept for kept in after.values() if kept.trust is Trust.said]
+    if any(_is_kept(topic, kept, 1.0) for kept in user_topics):
         return True
     day = topic.observed
-    return any(kept.observed is not None and day is not None and kept.observed > day for kept in said)
+    return any(kept.observed is not None and day is not None and kept.observed > day for kept in user_topics)
 
 
 def _is_kept(old: Topic, new: Topic, least: float = KEPT_SHARE) -> bool:
@@ -240,11 +240,11 @@ def _is_kept(old: Topic, new: Topic, least: float = KEPT_SHARE) -> bool:
 
 
 def _topics(texts: Mapping[str, str | None]) -> dict[str, Topic]:
-    found: dict[str, Topic] = {}
+    topics_by_path: dict[str, Topic] = {}
     for path, text in texts.items():
         try:
             if text is not None:
-                found[path] = parse_topic(path, text)
+                topics_by_path[path] = parse_topic(path, text)
         except Damaged:
             continue
-    return found
+    return topics_by_path

@@ -29,14 +29,14 @@ def write_staging(place: Path, texts: Mapping[str, str]) -> None:
 
 def read_staging(place: Path) -> dict[str, str]:
     """Every plain file of the copy; what is no UTF-8, a link, or too large comes as an empty text."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for folder, below, names in os.walk(place):
         below.sort()
         for name in sorted(names):
             path = Path(folder, name)
             inside = path.relative_to(place).as_posix()
-            found[inside] = "" if path.is_symlink() else _read_text(path)
-    return found
+            files[inside] = "" if path.is_symlink() else _read_text(path)
+    return files
 
 
 def remove_staging(place: Path) -> None:

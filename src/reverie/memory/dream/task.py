@@ -39,8 +39,8 @@ class DreamView:
 
     def with_message(self, text: str) -> DreamView:
         """The view after one more message."""
-        told = " ".join(text.split())
-        return replace(self, messages=(*self.messages, told)[-self.limit :]) if told else self
+        line = " ".join(text.split())
+        return replace(self, messages=(*self.messages, line)[-self.limit :]) if line else self
 
     def with_call(self, tool: str, path: str = "") -> DreamView:
         """The view after one more call; `path` is what it wrote, if it did."""
@@ -83,9 +83,9 @@ class DreamTask:
         self.task = start_task(self.id, "dream", title, self.now())
         self._write()
 
-    def end(self, state: Literal["completed", "failed", "killed"], said: str) -> None:
+    def end(self, state: Literal["completed", "failed", "killed"], summary: str) -> None:
         """The dream is over."""
-        self.task = self.task.with_line(said).finished(state, self.now())
+        self.task = self.task.with_line(summary).finished(state, self.now())
         self._write()
         self._ended.set()
 
@@ -118,8 +118,8 @@ class _Listener:
     def replied(self, text: str) -> None:
         self.task.show(self.task.view.with_message(text))
 
-    def called(self, tool: str, given: JsonObject) -> None:
-        path = given.get("file_path")
+    def called(self, tool: str, arguments: JsonObject) -> None:
+        path = arguments.get("file_path")
         is_write = tool in {"Write", "Edit"} and isinstance(path, str)
         written = (inside(Path(str(path)), self.staging) or "") if is_write else ""
         self.task.show(self.task.view.with_call(tool, written))

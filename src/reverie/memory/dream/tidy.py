@@ -105,9 +105,9 @@ def _line(line: str, day: date) -> str:
         return line
     parts: list[str] = []
     done = 0
-    for kept in (_KEPT_IN_PAST if _PAST.search(line) else _KEPT).finditer(line):
-        parts += [_resolve_dates(line[done : kept.start()], day), kept[0]]
-        done = kept.end()
+    for span in (_KEPT_IN_PAST if _PAST.search(line) else _KEPT).finditer(line):
+        parts += [_resolve_dates(line[done : span.start()], day), span[0]]
+        done = span.end()
     return "".join([*parts, _resolve_dates(line[done:], day)])
 
 
@@ -134,13 +134,13 @@ def merge_duplicates(
     """
     current = {topic.path: topic for topic in topics}
     into: dict[str, str] = {}
-    found: dict[str, Merge] = {}
+    merges: dict[str, Merge] = {}
     near: set[str] = set()
     for first, second, is_exact in _pairs(topics, statements, changed):
-        one, other = _last(first, into), _last(second, into)
-        if one == other or (not is_exact and {one, other} & (near | found.keys())):
+        left, right = _last(first, into), _last(second, into)
+        if left == right or (not is_exact and {left, right} & (near | merges.keys())):
             continue
-        best, less = sorted((current[one], current[other]), key=_rank)
+        best, less = sorted((current[left], current[right]), key=_rank)
         joined = _join_topics(best, less)
         if joined is None:
             continue
@@ -149,10 +149,10 @@ def merge_duplicates(
         into[less.path] = best.path
         same = "says the same as" if is_exact else "says nearly the same as"
         reasons = [f"{less.path} {same} {best.path} and is merged into it"]
-        earlier = [each for each in (found.pop(best.path, None), found.pop(less.path, None)) if each]
+        earlier = [each for each in (merges.pop(best.path, None), merges.pop(less.path, None)) if each]
         gone = (*(path for each in earlier for path in each.gone), less.path)
-        found[best.path] = Merge(joined, gone, "; ".join([*(each.reason for each in earlier), *reasons]))
-    return tuple(found.values())
+        merges[best.path] = Merge(joined, gone, "; ".join([*(each.reason for each in earlier), *reasons]))
+    return tuple(merges.values())
 
 
 def _last(path: str, into: Mapping[str, str]) -> str:
@@ -165,11 +165,11 @@ def _pairs(
     topics: Sequence[Topic], statements: Statements, changed: Collection[str] | None
 ) -> Iterator[tuple[str, str, bool]]:
     """Paths of topics that say the same: first what is equal, then what is nearly so."""
-    said = [statements.of(topic) for topic in topics]
-    yield from _equal(said)
+    said_by = [statements.of(topic) for topic in topics]
+    yield from _equal(said_by)
     by_path: Mapping[str, Topic] = {topic.path: topic for topic in topics}
-    for first, second in near_pairs(said, NEAR, changed):
-        one, other = said[first], said[second]
+    for first, second in near_pairs(said_by, NEAR, changed):
+        one, other = said_by[first], said_by[second]
         if _is_near(one, other, by_path):
             yield one.path, other.path, False
 
@@ -228,11 +228,13 @@ def _find_additions(best: Topic, less: Topic) -> Iterator[str]:
     for paragraph in re.split(r"\n[ \t]*\n", less.body):
         if normal(paragraph) and (not holds_all(there, (paragraph,)) or find_mismatch(there, paragraph, is_title=True)):
             yield paragraph.strip("\n")
-    told = f"{there}\n{less.body}"
-    known = set(terms(told))
-    if not set(terms(less.description)) <= known or find_mismatch(told, less.description, is_title=True):
+    remaining_text = f"{there}\n{less.body}"
+    known_terms = set(terms(remaining_text))
+    if not set(terms(less.description)) <= known_terms or find_mismatch(
+        remaining_text, less.description, is_title=True
+    ):
         yield less.description
-    elif not set(terms(_COPY.sub("", less.name))) <= known and not _is_named_after_file(less):
+    elif not set(terms(_COPY.sub("", less.name))) <= known_terms and not _is_named_after_file(less):
         yield f"Also kept as: {less.name}"
 
 
@@ -258,9 +260,14 @@ def _rank(topic: Topic) -> tuple[object, ...]:
 def _clarity(topic: Topic) -> float:
     """How well a name says what a memory says: by its words and not by others; as people write, not as a file name."""
     named = set(terms(_COPY.sub("", topic.name).replace("_", " ")))
-    said = set(terms(f"{topic.description}\n{topic.body}"))
+    content_terms = set(terms(f"{topic.description}\n{topic.body}"))
     is_plain = " " in topic.name.strip() or not topic.name.isascii()
-    return min(len(named & said), _NAME_WORDS) - len(named - said) / 2 + is_plain / 4 - bool(_COPY.search(topic.name))
+    return (
+        min(len(named & content_terms), _NAME_WORDS)
+        - len(named - content_terms) / 2
+        + is_plain / 4
+        - bool(_COPY.search(topic.name))
+    )
 
 
 def _latest(one: date | None, other: date | None) -> date | None:
@@ -315,8 +322,8 @@ def tidy(texts: Mapping[str, str], world: TidyContext, drafts: Mapping[str, Draf
         topics[path] = _repair_topic(topic, world, groups[path])
     changed: set[str] | None = None
     for _ in range(ROUNDS):
-        found = merge_duplicates(list(topics.values()), statements, changed)
-        for merge in found:
+        merges = merge_duplicates(list(topics.values()), statements, changed)
+        for merge in merges:
             group = groups[merge.kept.path]
             for path in merge.gone:
                 del topics[path]
@@ -325,9 +332,9 @@ def tidy(texts: Mapping[str, str], world: TidyContext, drafts: Mapping[str, Draf
                 group.reasons += [*gone.reasons]
             group.reasons.append(merge.reason)
             topics[merge.kept.path] = _repair_topic(merge.kept, world, group)
-        if not found:
+        if not merges:
             break
-        changed = {merge.kept.path for merge in found}
+        changed = {merge.kept.path for merge in merges}
     steps = (_step(topic, parsed[path], groups[path], drafted[path], texts) for path, topic in topics.items())
     return Tidied(tuple(step for step in steps if step), contradictions(list(topics.values())))
 
@@ -338,28 +345,28 @@ def tidy_after(texts: Mapping[str, str], steps: Sequence[DreamStep], world: Tidy
     A step that goes on with a file of another becomes one with it, so that each file is changed once.
     """
     changed = {path: text for step in steps for path, text in step.after.items()}
-    left = {path: text for path, text in {**texts, **changed}.items() if text is not None}
-    found = tidy(left, world)
+    texts_left = {path: text for path, text in {**texts, **changed}.items() if text is not None}
+    tidied = tidy(texts_left, world)
     joined = list(steps)
-    for step in found.steps:
+    for step in tidied.steps:
         touched = [each for each in joined if each.after.keys() & step.after.keys()]
         joined = [each for each in joined if each not in touched]
         joined.append(_one_step([*touched, step], texts))
-    return Tidied(tuple(joined), found.contradictions)
+    return Tidied(tuple(joined), tidied.contradictions)
 
 
 def _one_step(steps: Sequence[DreamStep], texts: Mapping[str, str]) -> DreamStep:
     after = {path: text for step in steps for path, text in step.after.items()}
     # What one adds and the next merges away was never there.
-    kept = {path: text for path, text in after.items() if text is not None or path in texts}
-    before = {path: texts.get(path) for path in kept}
+    texts_after = {path: text for path, text in after.items() if text is not None or path in texts}
+    before = {path: texts.get(path) for path in texts_after}
     kinds = {step.kind for step in steps}
     kind = next(
-        (each for each in (StepKind.merge, StepKind.retire) if each in kinds and None in kept.values()),
+        (each for each in (StepKind.merge, StepKind.retire) if each in kinds and None in texts_after.values()),
         StepKind.add if not any(before.values()) else StepKind.edit,
     )
-    written = {path: text for path, text in kept.items() if text is not None}
-    return DreamStep(kind, "; ".join(step.reason for step in steps), before, {**written, **kept})
+    written = {path: text for path, text in texts_after.items() if text is not None}
+    return DreamStep(kind, "; ".join(step.reason for step in steps), before, {**written, **texts_after})
 
 
 def _parse_topics(texts: Mapping[str, str]) -> dict[str, Topic]:

@@ -117,10 +117,10 @@ def _weights() -> NDArray[np.float64]:
     return np.array(json.loads((files(__package__) / "reading.json").read_text(encoding="utf-8"))["weights"])
 
 
-def _shares(given: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
     import numpy as np
 
-    scores = given @ _weights().T
+    scores = inputs @ _weights().T
     shares: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     return shares

@@ -29,14 +29,14 @@ class ExtractionCursor:
 
 def cursor(entries: Iterable[Entry]) -> ExtractionCursor:
     """The state of extraction after these entries."""
-    found = ExtractionCursor()
+    state = ExtractionCursor()
     for entry in entries:
         if isinstance(entry, MarkEntry) and entry.name == MARK:
             covers, failures = entry.data.get("covers"), entry.data.get("failures")
-            found = ExtractionCursor(
+            state = ExtractionCursor(
                 covers if isinstance(covers, str) else None, failures if isinstance(failures, int) else 0
             )
-    return found
+    return state
 
 
 def mark(envelope: Envelope, state: ExtractionCursor, outcome: str) -> MarkEntry:
@@ -53,23 +53,23 @@ def new_entries(entries: Sequence[Entry], covers: str | None) -> tuple[Entry, ..
 
 def newest(entries: Iterable[Entry]) -> str | None:
     """The id of the newest message."""
-    found = [_id(entry) for entry in entries if is_spoken(entry)]
-    return found[-1] if found else None
+    ids = [_id(entry) for entry in entries if is_spoken(entry)]
+    return ids[-1] if ids else None
 
 
 def find_agent_writes(entries: Iterable[Entry], directory: Path) -> tuple[str, ...]:
     """The memories that the main agent wrote in these entries: the rest is still to be extracted."""
     root = directory.resolve()
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for entry in entries:
         for call in entry.message.tool_uses if isinstance(entry, AssistantEntry) else ():
-            said = call.input.get("file_path")
-            if call.name in _WRITERS and isinstance(said, str):
-                place = Path(said).expanduser()
+            file_path = call.input.get("file_path")
+            if call.name in _WRITERS and isinstance(file_path, str):
+                place = Path(file_path).expanduser()
                 path = (place if place.is_absolute() else root / place).resolve()
                 if path.is_relative_to(root):
-                    found[path.relative_to(root).as_posix()] = None
-    return tuple(found)
+                    paths[path.relative_to(root).as_posix()] = None
+    return tuple(paths)
 
 
 def _id(entry: Entry) -> str | None:

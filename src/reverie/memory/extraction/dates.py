@@ -84,8 +84,8 @@ def resolve_dates(text: str, said_on: date | None) -> DatedText:
 
     Only dates of events: `when I say tomorrow` and `never deploy on Friday` name no day.
     """
-    taken: list[tuple[int, int]] = [found.span() for found in _QUOTED.finditer(text)]
-    found: list[tuple[int, str]] = []
+    taken: list[tuple[int, int]] = [quoted.span() for quoted in _QUOTED.finditer(text)]
+    insertions: list[tuple[int, str]] = []
     days: list[date] = []
     is_relative = False
     for rule in _RULES:
@@ -103,10 +103,10 @@ def resolve_dates(text: str, said_on: date | None) -> DatedText:
                 continue
             is_relative = is_relative or rule.is_relative
             days.append(result[0])
-            found.append((end, f"（{result[1]}）" if _IDEOGRAPH.search(match[0]) else f" ({result[1]})"))
+            insertions.append((end, f"（{result[1]}）" if _IDEOGRAPH.search(match[0]) else f" ({result[1]})"))
     if said_on is None:
         return DatedText(text, is_relative=is_relative)
-    for end, beside in sorted(found, reverse=True):
+    for end, beside in sorted(insertions, reverse=True):
         text = f"{text[:end]}{beside}{text[end:]}"
     days += [day for match in _ISO.finditer(text) if (day := _day(int(match[1]), int(match[2]), int(match[3])))]
     return DatedText(text, max(days, default=None), is_relative)
@@ -221,8 +221,8 @@ def _day_of_month(match: re.Match[str], today: date) -> tuple[date, str] | None:
     """The coming day of that number."""
     number = int(match["day"] or match["by"])
     first = today if number >= today.day else _month_start(today, 1)
-    found = _day(first.year, first.month, number)
-    return _exact(found) if found else None
+    day = _day(first.year, first.month, number)
+    return _exact(day) if day else None
 
 
 def _numeric_day(match: re.Match[str], today: date) -> tuple[date, str] | None:
@@ -231,10 +231,10 @@ def _numeric_day(match: re.Match[str], today: date) -> tuple[date, str] | None:
 
 def _of_year(year: str | None, month: int, day: int, today: date) -> tuple[date, str] | None:
     """The day in its year; without one the next such day, or the last if it was less than two months ago."""
-    found = _day(int(year) if year else today.year, month, day)
-    if found and not year and (today - found).days > 60:
-        found = _day(today.year + 1, month, day)
-    return _exact(found) if found else None
+    candidate_day = _day(int(year) if year else today.year, month, day)
+    if candidate_day and not year and (today - candidate_day).days > 60:
+        candidate_day = _day(today.year + 1, month, day)
+    return _exact(candidate_day) if candidate_day else None
 
 
 def _whole_month(match: re.Match[str], today: date) -> tuple[date, str] | None:
@@ -250,8 +250,8 @@ def _some_time_ago(match: re.Match[str], today: date) -> tuple[date, str] | None
 
 
 def _in_some_time(match: re.Match[str], today: date) -> tuple[date, str] | None:
-    said = match["count"].lower()
-    count = int(said) if said.isdigit() else _NUMBERS.get(said, _HAN.get(said, 0))
+    count_text = match["count"].lower()
+    count = int(count_text) if count_text.isdigit() else _NUMBERS.get(count_text, _HAN.get(count_text, 0))
     unit = match["unit"].lower()
     if not 0 < count < 500:
         return None
@@ -301,8 +301,8 @@ def _saturday(weeks: int) -> _Day:
 def _han_day_of_month(match: re.Match[str], today: date) -> tuple[date, str] | None:
     months = {"下": 1, "上": -1}.get(match["which"][:1], 0)
     first = _month_start(today, months)
-    found = _day(first.year, first.month, int(match["day"]))
-    return _exact(found) if found else None
+    day = _day(first.year, first.month, int(match["day"]))
+    return _exact(day) if day else None
 
 
 def _month_start(today: date, months: int) -> date:

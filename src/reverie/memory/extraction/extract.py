@@ -66,14 +66,16 @@ def judge_written(path: str, text: str, words: SessionWords, scene: GateContext)
         cue="model",
         observed=topic.observed or scene.today,
     )
-    said = [ForeignText(each.said.text) for each in words.messages]
-    place = next((each for each, heard in zip(words.messages, said, strict=True) if normal(quote) in heard.words), None)
+    foreign = [ForeignText(each.said.text) for each in words.messages]
+    place = next(
+        (each for each, heard in zip(words.messages, foreign, strict=True) if normal(quote) in heard.words), None
+    )
     here = (
         replace(scene, injected=words.injected, foreign=words.foreign)
         if place is None
         else scene_at(words, place, scene)
     )
-    verdict = judge(candidate, replace(here, said=said))
+    verdict = judge(candidate, replace(here, said=foreign))
     if isinstance(verdict, Passed):
         return None
     is_own_file = verdict.reason in {RefusalReason.known, RefusalReason.outdated} and verdict.known == path

@@ -85,31 +85,33 @@ _THEN_DO = lazy_regex(
 _TASK = lazy_regex(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
 
-def find_candidates(said: UserMessage, reader: Reader | None = None) -> tuple[MemoryCandidate, ...]:
+def find_candidates(message: UserMessage, reader: Reader | None = None) -> tuple[MemoryCandidate, ...]:
     """What one message holds that may be worth a memory."""
-    spoken = find_typed_sentences(said.text)
+    spoken = find_typed_sentences(message.text)
     if any(PERSONA.search(sentence.plain) for sentence in spoken):
         return ()
     readings = reader.read([each.text for each in spoken if not _says_nothing(each)]) if reader else {}
-    needed = _choose_threshold(said.text, len(spoken))
-    found: list[MemoryCandidate] = []
+    needed = _choose_threshold(message.text, len(spoken))
+    candidates: list[MemoryCandidate] = []
     taken = 0
     for number, sentence in enumerate(spoken):
         if sentence.start < taken:
             continue
         reading = readings.get(sentence.text)
-        cue = cue_of(sentence, said, _next(said.text, spoken, number)) or _cue_by_reading(sentence, reading, needed)
+        cue = cue_of(sentence, message, _next(message.text, spoken, number)) or _cue_by_reading(
+            sentence, reading, needed
+        )
         if cue is None:
             continue
-        first = _with_what_is_meant(said.text, spoken, number, taken)
-        last = _with_its_example(said.text, spoken, number)
-        last, reason = _with_what_follows(said, spoken, spoken.index(last), cue)
+        first = _with_what_is_meant(message.text, spoken, number, taken)
+        last = _with_its_example(message.text, spoken, number)
+        last, reason = _with_what_follows(message, spoken, spoken.index(last), cue)
         start, end = first.start, (reason or last).end
         taken = end
-        candidate = _candidate(said, cue, said.text[start : last.end], reason, said.text[start:end])
+        candidate = _candidate(message, cue, message.text[start : last.end], reason, message.text[start:end])
         doubt = _find_withdrawal(spoken, number) or _doubt(cue, sentence.plain, reading)
-        found.append(replace(candidate, doubt=doubt))
-    return tuple(found)
+        candidates.append(replace(candidate, doubt=doubt))
+    return tuple(candidates)
 
 
 def _cue_by_reading(sentence: Sentence, reading: SentenceReading | None, needed: float) -> Cue | None:
@@ -137,9 +139,9 @@ def _choose_threshold(text: str, sentences: int) -> float:
 
 def _find_withdrawal(spoken: tuple[Sentence, ...], number: int) -> Doubt | None:
     """Whether the person withdraws a sentence, within it or right after; at its beginning `no wait` means another."""
-    words = [found[0] for found in TAKEN_BACK.finditer(spoken[number].plain) if found.start() >= SHORTEST_CHARS // 2]
+    words = [match[0] for match in TAKEN_BACK.finditer(spoken[number].plain) if match.start() >= SHORTEST_CHARS // 2]
     words += [
-        found[0] for each in spoken[number + 1 : number + 1 + _FOLLOWING] if (found := TAKEN_BACK.search(each.plain))
+        match[0] for each in spoken[number + 1 : number + 1 + _FOLLOWING] if (match := TAKEN_BACK.search(each.plain))
     ]
     return Doubt(RefusalReason.unsettled, f"taken back: {words[0].strip()}") if words else None
 
@@ -160,7 +162,7 @@ def _says_nothing(sentence: Sentence) -> bool:
     return _is_short(plain) or bool(is_others) or bool(is_open and not POLITE.search(plain))
 
 
-def cue_of(sentence: Sentence, said: UserMessage, following: Sentence | None = None) -> Cue | None:
+def cue_of(sentence: Sentence, message: UserMessage, following: Sentence | None = None) -> Cue | None:
     """The rule that takes a sentence for something lasting, if any; its reason may stand in the one that follows."""
     plain = sentence.plain
     if _says_nothing(sentence):
@@ -173,7 +175,7 @@ def cue_of(sentence: Sentence, said: UserMessage, following: Sentence | None = N
             continue
         if cue.type is not MemoryType.feedback and cue.name != "remember" and _THEN_DO.search(plain):
             continue
-        if cue.needs_day and not _names_a_coming_day(plain, said):
+        if cue.needs_day and not _names_a_coming_day(plain, message):
             continue
         is_grounded = any(words.search(plain) for words in (REASON, GENERAL, LASTING))
         if cue.needs_reason and not is_grounded and not (following and gives_reason(following.text)):
@@ -182,11 +184,11 @@ def cue_of(sentence: Sentence, said: UserMessage, following: Sentence | None = N
     return None
 
 
-def _names_a_coming_day(plain: str, said: UserMessage) -> bool:
-    if said.when is None:
+def _names_a_coming_day(plain: str, message: UserMessage) -> bool:
+    if message.when is None:
         return resolve_dates(plain, None).is_relative
-    last = resolve_dates(plain, said.when.date()).last
-    return last is not None and last > said.when.date()
+    last = resolve_dates(plain, message.when.date()).last
+    return last is not None and last > message.when.date()
 
 
 def _is_short(plain: str) -> bool:
@@ -221,14 +223,14 @@ def _with_its_example(text: str, spoken: tuple[Sentence, ...], number: int) -> S
 
 
 def _with_what_follows(
-    said: UserMessage, spoken: tuple[Sentence, ...], number: int, cue: Cue
+    message: UserMessage, spoken: tuple[Sentence, ...], number: int, cue: Cue
 ) -> tuple[Sentence, Sentence | None]:
     """The sentence with which a statement ends, and the one that gives its reason."""
     for _ in range(_FOLLOWING):
-        after = _next(said.text, spoken, number)
+        after = _next(message.text, spoken, number)
         if after is None or GUARD.search(after.plain) or REPORTED.search(after.plain) or _TASK.search(after.plain):
             break
-        own = cue_of(after, said)
+        own = cue_of(after, message)
         is_reason = cue.type is not MemoryType.user and gives_reason(after.text)
         if is_reason and (own is None or _REFERS_BACK.search(after.plain)):
             return spoken[number], after
@@ -250,9 +252,9 @@ def _is_to_come(prose: Wording, day: date | None) -> bool:
     return bool(prose.last_day and day and prose.last_day > day)
 
 
-def _candidate(said: UserMessage, cue: Cue, text: str, reason: Sentence | None, quote: str) -> MemoryCandidate:
+def _candidate(message: UserMessage, cue: Cue, text: str, reason: Sentence | None, quote: str) -> MemoryCandidate:
     kind = infer_type(statement(text)) if cue.name in {"remember", "mention"} else cue.type
-    day = said.when.date() if said.when else None
+    day = message.when.date() if message.when else None
     prose = build_wording(kind, text, reason.text if reason else "", day)
     return MemoryCandidate(
         kind,
@@ -260,8 +262,8 @@ def _candidate(said: UserMessage, cue: Cue, text: str, reason: Sentence | None, 
         prose.description,
         prose.body,
         quote,
-        said.message,
-        said.session,
+        message.message,
+        message.session,
         cue=cue.name,
         observed=day,
         expires=prose.last_day

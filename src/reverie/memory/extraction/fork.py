@@ -84,17 +84,17 @@ class WriteGate:
     refused: Callable[[RefusedCandidate], None] = lambda _refusal: None
     """Is told of every refusal, to keep it."""
 
-    def refuse(self, tool: str, given: JsonObject) -> str:
+    def refuse(self, tool: str, arguments: JsonObject) -> str:
         """Why a call may not be made, in a sentence for the model; empty when it may."""
-        said = given.get("file_path")
-        if tool not in {"Write", "Edit"} or not isinstance(said, str):
+        file_path = arguments.get("file_path")
+        if tool not in {"Write", "Edit"} or not isinstance(file_path, str):
             return ""
-        path = Path(said)
+        path = Path(file_path)
         if path.name == INDEX_FILE:
             return f"{INDEX_FILE} is generated from the topic files; write only those."
         if path.suffix != ".md":
             return "Only topic files (`.md`) may be written here."
-        text = _after_call(path, given)
+        text = _after_call(path, arguments)
         if text is None:
             return ""
         try:
@@ -107,9 +107,9 @@ class WriteGate:
         return f"Not stored: it {refusal.reason.value}. Leave it out; doing nothing is a normal result."
 
 
-def _after_call(path: Path, given: JsonObject) -> str | None:
+def _after_call(path: Path, arguments: JsonObject) -> str | None:
     """The text that the file would have; None when the call cannot succeed anyway."""
-    content, old, new = given.get("content"), given.get("old_string"), given.get("new_string")
+    content, old, new = arguments.get("content"), arguments.get("old_string"), arguments.get("new_string")
     if isinstance(content, str):
         return content
     if not isinstance(old, str) or not isinstance(new, str):
@@ -118,7 +118,7 @@ def _after_call(path: Path, given: JsonObject) -> str | None:
         before = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    return before.replace(old, new, -1 if given.get("replace_all") is True else 1) if old in before else None
+    return before.replace(old, new, -1 if arguments.get("replace_all") is True else 1) if old in before else None
 
 
 def _inside(path: Path, directory: Path) -> str:

@@ -82,29 +82,29 @@ def judge(candidate: MemoryCandidate, scene: GateContext) -> Passed | RefusedCan
     candidate = _keep_wording(candidate)
     if candidate.doubt:
         return replace(_refusal(candidate, candidate.doubt.reason), detail=candidate.doubt.detail)
-    found = scene.known.find(candidate)
-    if found.likeness is Likeness.same and found.lacks_reason:
-        return Passed(candidate, found.path, adds_reason=True)
-    if found.likeness is Likeness.same:
-        return _refusal(candidate, RefusalReason.known, found)
-    if found.likeness is Likeness.subject:
-        if found.observed and candidate.observed and found.observed > candidate.observed:
-            return _refusal(candidate, RefusalReason.outdated, found)
-        return Passed(candidate, found.path)
+    match = scene.known.find(candidate)
+    if match.likeness is Likeness.same and match.lacks_reason:
+        return Passed(candidate, match.path, adds_reason=True)
+    if match.likeness is Likeness.same:
+        return _refusal(candidate, RefusalReason.known, match)
+    if match.likeness is Likeness.subject:
+        if match.observed and candidate.observed and match.observed > candidate.observed:
+            return _refusal(candidate, RefusalReason.outdated, match)
+        return Passed(candidate, match.path)
     return Passed(candidate)
 
 
 def _keep_wording(candidate: MemoryCandidate) -> MemoryCandidate:
     topic = candidate.topic()
-    held = keep_as_said(topic)
-    if held == topic:
+    reworded = keep_as_said(topic)
+    if reworded == topic:
         return candidate
     day = candidate.observed
     return replace(
         candidate,
-        name=held.name,
-        description=resolve_dates(held.description, day).text,
-        body=resolve_dates(held.body, day).text,
+        name=reworded.name,
+        description=resolve_dates(reworded.description, day).text,
+        body=resolve_dates(reworded.body, day).text,
     )
 
 
@@ -128,14 +128,14 @@ class Verdicts:
                 self._refused.append(verdict)
 
     def _take(self, verdict: Passed) -> None:
-        found = self._mine.find(verdict.candidate)
-        if found.likeness is Likeness.same and not (found.lacks_reason or verdict.adds_reason):
+        match = self._mine.find(verdict.candidate)
+        if match.likeness is Likeness.same and not (match.lacks_reason or verdict.adds_reason):
             self._refused.append(_refusal(verdict.candidate, RefusalReason.known))
             return
-        place = len(self._passed) if found.likeness is Likeness.new else int(found.path)
+        place = len(self._passed) if match.likeness is Likeness.new else int(match.path)
         if place < len(self._passed):
             replaced = self._passed[place]
-            reason = RefusalReason.known if found.likeness is Likeness.same else RefusalReason.outdated
+            reason = RefusalReason.known if match.likeness is Likeness.same else RefusalReason.outdated
             self._refused.append(_refusal(replaced.candidate, reason))
             self._passed[place] = Passed(
                 verdict.candidate, replaced.updates or verdict.updates, replaced.adds_reason or verdict.adds_reason
@@ -153,13 +153,13 @@ class Verdicts:
         return tuple(self._refused)
 
 
-def _refusal(candidate: MemoryCandidate, reason: RefusalReason, found: KnownMatch | None = None) -> RefusedCandidate:
+def _refusal(candidate: MemoryCandidate, reason: RefusalReason, match: KnownMatch | None = None) -> RefusedCandidate:
     quote = redact(" ".join(candidate.quote.split()))
     if len(quote) > QUOTE_CHARS:
         quote = quote[: QUOTE_CHARS - 1] + "…"
     if reason is RefusalReason.secret and not scan(candidate.quote):
         quote = _PASSWORD.sub("[secret]", quote)
-    return RefusedCandidate(reason, quote, candidate.message, candidate.session, found.path if found else "")
+    return RefusedCandidate(reason, quote, candidate.message, candidate.session, match.path if match else "")
 
 
 _PASSWORD = lazy_regex(
@@ -250,9 +250,11 @@ def _carries_foreign_text(candidate: MemoryCandidate, scene: GateContext) -> boo
     """Whether a memory that a model worded brings a tool's sentence along under a quote of the user."""
     if candidate.cue != "model":
         return False
-    told = (normal(piece) for piece in recognisable_sentences(candidate.text))
+    sentences = (normal(piece) for piece in recognisable_sentences(candidate.text))
     copied = [
-        piece for piece in told if len(piece) >= _SHORTEST_ECHO_CHARS and any(piece in t.words for t in scene.foreign)
+        piece
+        for piece in sentences
+        if len(piece) >= _SHORTEST_ECHO_CHARS and any(piece in t.words for t in scene.foreign)
     ]
     return any(all(piece not in text.words for text in scene.said) for piece in copied)
 

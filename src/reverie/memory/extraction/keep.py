@@ -91,18 +91,18 @@ class Keeper:
         """Write what passed, and down what did not."""
         by_name = {key_of(topic.name): path for path, topic in self.topics.items()}
         new: dict[str, Topic] = {}
-        kept = ExtractionResult(refused=extracted.refused)
+        result = ExtractionResult(refused=extracted.refused)
         for passed in extracted.passed:
             topic = self._complete(passed.candidate.topic())
             # A title that is taken is the same subject, unless the texts tell two things of one kind apart.
             path = passed.updates or by_name.get(key_of(topic.name), "")
             is_other = not passed.updates and self.scene.known.is_other_thing(passed.candidate, path)
             if path in self.topics and not is_other:
-                kept += self._update_topic(path, topic, passed)
+                result += self._update_topic(path, topic, passed)
             else:
                 name = _free_name(topic.name, {*new, *by_name})
                 new[key_of(name)] = replace(topic, name=name)
-        done = self._save_topics(list(new.values())) + kept
+        done = self._save_topics(list(new.values())) + result
         append_refusals(self._store.folder, done.refused, self._now)
         return done
 

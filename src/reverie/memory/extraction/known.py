@@ -135,10 +135,10 @@ class KnownTopics:
     @classmethod
     def of(cls, topics: Iterable[Topic], reader: Reader | None = None) -> KnownTopics:
         """What these topics say."""
-        known = cls(reader)
+        topics_known = cls(reader)
         for topic in topics:
-            known.add(topic)
-        return known
+            topics_known.add(topic)
+        return topics_known
 
     def add(self, topic: Topic) -> None:
         """Take one more topic into account; what was known of the same path no longer counts."""
@@ -149,19 +149,19 @@ class KnownTopics:
                 self._quotes[source.message, normal(source.quote)] = topic.path
         rule = _rule(topic.description, topic.body)
         for text in dict.fromkeys((topic.description, rule)):
-            said = _statement(text)
+            statement = _statement(text)
             number = self._added
             self._added += 1
-            self._all[number] = _Known(topic.path, topic.type, said, topic.observed, tells_why(topic.body))
+            self._all[number] = _Known(topic.path, topic.type, statement, topic.observed, tells_why(topic.body))
             self._by_path.setdefault(topic.path, []).append(number)
-            for word in said.words:
+            for word in statement.words:
                 self._by_word[word].append(number)
 
     def is_other_thing(self, candidate: MemoryCandidate, path: str) -> bool:
         """Whether the topic of a path is about another thing of the same kind, whatever their titles."""
-        said = _statement(_rule(candidate.description, candidate.body))
-        known = [self._all[number].said for number in self._by_path.get(path, ())]
-        return bool(known) and all(_is_other_thing(said, each) for each in known)
+        statement = _statement(_rule(candidate.description, candidate.body))
+        statements = [self._all[number].said for number in self._by_path.get(path, ())]
+        return bool(statements) and all(_is_other_thing(statement, each) for each in statements)
 
     def is_taken(self, candidate: MemoryCandidate) -> bool:
         """Whether a memory was made of these very words already, as after a run that was killed."""
@@ -169,26 +169,26 @@ class KnownTopics:
 
     def find(self, candidate: MemoryCandidate) -> KnownMatch:
         """The memory that says the same, or speaks of the same subject."""
-        said = _statement(_rule(candidate.description, candidate.body))
+        statement = _statement(_rule(candidate.description, candidate.body))
         best = _NEW
-        sharing = self._sharing(said.words)
-        same = next((known for known in sharing if _says_the_same(said, known.said)), None)
-        same = same or self._same_in_meaning(said, [known for known in sharing if known.type == candidate.type])
+        sharing = self._sharing(statement.words)
+        same = next((other for other in sharing if _says_the_same(statement, other.said)), None)
+        same = same or self._same_in_meaning(statement, [other for other in sharing if other.type == candidate.type])
         if same is not None:
             lacks_reason = bool(reason_of(candidate.body)) and not same.tells_why
             return KnownMatch(Likeness.same, same.path, same.observed, lacks_reason)
-        for known in sharing:
-            is_candidate = best.likeness is Likeness.new and known.type in {None, candidate.type}
-            if is_candidate and (_changes(said, known.said) or _contradicts(said, known.said)):
-                best = KnownMatch(Likeness.subject, known.path, known.observed)
+        for other in sharing:
+            is_candidate = best.likeness is Likeness.new and other.type in {None, candidate.type}
+            if is_candidate and (_changes(statement, other.said) or _contradicts(statement, other.said)):
+                best = KnownMatch(Likeness.subject, other.path, other.observed)
         return best
 
-    def _same_in_meaning(self, said: _Statement, others: Sequence[_Known]) -> _Known | None:
+    def _same_in_meaning(self, statement: _Statement, others: Sequence[_Known]) -> _Known | None:
         """The memory that says the same in other words: as near as that, with the same numbers, and none denied."""
-        alike = [each for each in others if _may_be_the_same(said, each.said)][:_COMPARED]
+        alike = [each for each in others if _may_be_the_same(statement, each.said)][:_COMPARED]
         if self.reader is None or not alike:
             return None
-        number, nearness = self.reader.likest(said.text, [each.said.text for each in alike])
+        number, nearness = self.reader.likest(statement.text, [each.said.text for each in alike])
         return alike[number] if nearness >= SAME_MEANING else None
 
     def _sharing(self, words: frozenset[str]) -> list[_Known]:
@@ -200,8 +200,8 @@ class KnownTopics:
 
 def _statement(text: str) -> _Statement:
     rule = main_clause(text)
-    chosen, choice, rejected = rule.partition(found[0]) if (found := _CHOICE.search(rule)) else ("", "", "")
-    subject = rule[: found.start()] if (found := _VERB.search(rule)) else ""
+    chosen, choice, rejected = rule.partition(match[0]) if (match := _CHOICE.search(rule)) else ("", "", "")
+    subject = rule[: match.start()] if (match := _VERB.search(rule)) else ""
     return _Statement(
         rule,
         normal(text),

@@ -134,17 +134,17 @@ def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
     Raises:
         UserMistake: a path does not exist, or is no transcript.
     """
-    found: dict[Path, None] = {}
-    for said in paths:
-        path = Path(said).expanduser().absolute()
+    transcripts: dict[Path, None] = {}
+    for place in paths:
+        path = Path(place).expanduser().absolute()
         if path.is_dir():
-            found |= dict.fromkeys(sorted(file for file in path.rglob("*.jsonl") if _is_session(file, path)))
+            transcripts |= dict.fromkeys(sorted(file for file in path.rglob("*.jsonl") if _is_session(file, path)))
         elif path.suffix == ".jsonl" and path.is_file() and _has_messages(path):
-            found[path] = None
+            transcripts[path] = None
         else:
             what = "is not a transcript (a .jsonl file with messages)" if path.exists() else "does not exist"
             raise UserMistake(f"{path} {what}; name transcripts or directories of transcripts")
-    return tuple(found)
+    return tuple(transcripts)
 
 
 async def learn(
@@ -204,17 +204,17 @@ class _Lesson:
     async def session(self, path: Path) -> Learned:
         """Take in one session."""
         key = _key(path)
-        known = self._learnt.get(key)
+        learnt = self._learnt.get(key)
         try:
             size = path.stat().st_size
-            if known is not None and known.size_bytes == size:
+            if learnt is not None and learnt.size_bytes == size:
                 return Learned(sessions=1)
             entries = read_entries(path)
         except (OSError, UserMistake) as problem:
             return Learned(sessions=1, failed=((path.stem, str(problem)),))
         words = words_of(entries, _session_id(path, entries), self._zone)
         marked = words.after(cursor(entries).covers)
-        fresh = words.after(known.last) if known else words.messages
+        fresh = words.after(learnt.last) if learnt else words.messages
         new = fresh if len(fresh) <= len(marked) else marked
         try:
             extracted, asked = await self._extract_candidates(words, new)
@@ -225,36 +225,36 @@ class _Lesson:
         done = replace(asked, sessions=1, messages=len(new), refused=extracted.refused)
         if self._dry_run:
             return replace(done, saved=tuple(self._would_save(extracted)))
-        kept = self._keeper.keep(extracted)
+        result = self._keeper.keep(extracted)
         last = words.messages[-1].said.message if words.messages else ""
         append_learnt(self._folder, Learnt(key, last, len(words.messages), size))
-        return replace(done, saved=kept.saved, updated=kept.updated, refused=kept.refused, commits=kept.commits)
+        return replace(done, saved=result.saved, updated=result.updated, refused=result.refused, commits=result.commits)
 
     async def _extract_candidates(
         self, words: SessionWords, new: Sequence[SessionMessage]
     ) -> tuple[Extracted, Learned]:
         """What the new messages teach, and what asking a model came to."""
-        said = [each.said for each in new]
+        messages = [each.said for each in new]
         if self._model is None:
             return extract(words, new, self._keeper.scene), Learned()
-        if holds_nothing(said):
+        if holds_nothing(messages):
             return Extracted(), Learned()
         listed = manifest(self._keeper.topics.values(), self._folder.directory)
-        cut = tuple(pieces(said))
+        cut = tuple(pieces(messages))
         asked = Learned(estimate=sum((_estimate(self._model.name, prompt_for(one, listed)) for one in cut), Estimate()))
         if self._dry_run:
             return extract(words, new, self._keeper.scene), asked
-        found: list[MemoryCandidate] = []
+        candidates: list[MemoryCandidate] = []
         unusable: list[str] = []
         for piece in cut:
             try:
-                found += await self._ask_model(piece, listed, self._model)
+                candidates += await self._ask_model(piece, listed, self._model)
             except (BadRequest, ContextTooLong, ValueError) as problem:
                 # Asking again would not help: what this reply is worth is lost, and nothing else.
                 unusable.append(str(problem))
-                found += (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
-        scene = replace(self._keeper.scene, said=tuple(ForeignText(each.text) for each in said))
-        return let_through(words, found, scene), replace(asked, replies=len(cut), unusable=tuple(unusable))
+                candidates += (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
+        scene = replace(self._keeper.scene, said=tuple(ForeignText(each.text) for each in messages))
+        return let_through(words, candidates, scene), replace(asked, replies=len(cut), unusable=tuple(unusable))
 
     async def _ask_model(self, piece: Sequence[UserMessage], listed: str, model: Model) -> Sequence[MemoryCandidate]:
         from reverie.models.flow import run_flow
@@ -361,5 +361,5 @@ def _first_moment(path: Path) -> tuple[str, str]:
             head = file.read(65_536)
     except OSError:
         head = b""
-    found = head.partition(b'"timestamp":')[2].lstrip().lstrip(b'"')
-    return found[:24].decode("ascii", "replace"), str(path)
+    stamp = head.partition(b'"timestamp":')[2].lstrip().lstrip(b'"')
+    return stamp[:24].decode("ascii", "replace"), str(path)

@@ -39,15 +39,15 @@ def learnt_file(folder: MemoryFolder) -> Path:
 
 def read_learnt(folder: MemoryFolder) -> dict[str, Learnt]:
     """The cursor of every session; lines that cannot be read are passed over."""
-    found: dict[str, Learnt] = {}
+    by_session: dict[str, Learnt] = {}
     for row in _rows(learnt_file(folder)):
         try:
-            said = json.loads(row)
-            one = Learnt(said["session"], said["last"], int(said["messages"]), int(said.get("size", 0)))
+            record = json.loads(row)
+            learnt = Learnt(record["session"], record["last"], int(record["messages"]), int(record.get("size", 0)))
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
-        found[one.session] = one
-    return found
+        by_session[learnt.session] = learnt
+    return by_session
 
 
 def append_learnt(folder: MemoryFolder, learnt: Learnt) -> None:
@@ -57,9 +57,9 @@ def append_learnt(folder: MemoryFolder, learnt: Learnt) -> None:
 
 def write_shortened(folder: MemoryFolder) -> None:
     """Leave one line for each session when there are many more; to be called before a run, not within one."""
-    known = read_learnt(folder)
-    if len(_rows(learnt_file(folder))) > _MOST_ROWS_PER_SESSION * max(len(known), 16):
-        write_atomic(learnt_file(folder), "".join(f"{_row(each)}\n" for each in known.values()).encode())
+    by_session = read_learnt(folder)
+    if len(_rows(learnt_file(folder))) > _MOST_ROWS_PER_SESSION * max(len(by_session), 16):
+        write_atomic(learnt_file(folder), "".join(f"{_row(each)}\n" for each in by_session.values()).encode())
 
 
 def append_run(folder: MemoryFolder, run: str, commits: Sequence[str]) -> None:
@@ -70,14 +70,14 @@ def append_run(folder: MemoryFolder, run: str, commits: Sequence[str]) -> None:
 
 def read_runs(folder: MemoryFolder) -> list[tuple[str, ...]]:
     """The commits of each run of `learn` that changed something, the newest run last."""
-    found: dict[str, list[str]] = {}
+    by_run: dict[str, list[str]] = {}
     for row in _rows(_runs_file(folder)):
         try:
-            said = json.loads(row)
-            found.setdefault(str(said["run"]), []).extend(map(str, said["commits"]))
+            record = json.loads(row)
+            by_run.setdefault(str(record["run"]), []).extend(map(str, record["commits"]))
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
-    return [tuple(commits) for commits in found.values()]
+    return [tuple(commits) for commits in by_run.values()]
 
 
 def _runs_file(folder: MemoryFolder) -> Path:
@@ -92,5 +92,5 @@ def _rows(file: Path) -> list[str]:
 
 
 def _row(learnt: Learnt) -> str:
-    said = {"session": learnt.session, "last": learnt.last, "messages": learnt.messages, "size": learnt.size_bytes}
-    return json.dumps(said, ensure_ascii=False)
+    record = {"session": learnt.session, "last": learnt.last, "messages": learnt.messages, "size": learnt.size_bytes}
+    return json.dumps(record, ensure_ascii=False)

@@ -87,7 +87,7 @@ def prompt_for(messages: Iterable[UserMessage], manifest: str) -> str:
 
 
 def _answer_by_rules(messages: Iterable[UserMessage]) -> str:
-    found = [
+    rows = [
         {
             "type": each.type.value,
             "name": each.name,
@@ -101,20 +101,20 @@ def _answer_by_rules(messages: Iterable[UserMessage]) -> str:
         for message in messages
         for each in find_candidates(message)
     ]
-    return json.dumps({"memories": found}, ensure_ascii=False)
+    return json.dumps({"memories": rows}, ensure_ascii=False)
 
 
 def _read_answer(text: str, messages: Sequence[UserMessage]) -> tuple[MemoryCandidate, ...]:
     rows = _rows(text)
     by_id = {each.message: each for each in messages}
     named = ({field: str(row.get(field) or "").strip() for field in _FIELDS} for row in rows if isinstance(row, dict))
-    found = tuple(candidate for said in named if (candidate := _candidate(said, by_id)) is not None)
-    if rows and not found:
+    candidates = tuple(candidate for said in named if (candidate := _candidate(said, by_id)) is not None)
+    if rows and not candidates:
         raise ValueError("none of its memories has a type, a name and a description")
     heard = [normal(each.text) for each in messages]
-    if found and not any(normal(each.quote) in words for each in found for words in heard):
+    if candidates and not any(normal(each.quote) in words for each in candidates for words in heard):
         raise ValueError("a quote is not in the conversation")
-    return found
+    return candidates
 
 
 def _rows(text: str) -> list[Json]:
@@ -133,20 +133,20 @@ def _rows(text: str) -> list[Json]:
     raise ValueError("it is not valid JSON")
 
 
-def _candidate(said: dict[str, str], by_id: dict[str, UserMessage]) -> MemoryCandidate | None:
-    if said["type"] not in set(MemoryType) or not said["name"] or not said["description"]:
+def _candidate(answer: dict[str, str], by_id: dict[str, UserMessage]) -> MemoryCandidate | None:
+    if answer["type"] not in set(MemoryType) or not answer["name"] or not answer["description"]:
         return None
-    message = by_id.get(said["message"]) or next((one for one in by_id.values() if said["quote"] in one.text), None)
+    message = by_id.get(answer["message"]) or next((one for one in by_id.values() if answer["quote"] in one.text), None)
     day = message.when.date() if message and message.when else None
-    labels = {"Why": said["why"], "How to apply": said["how_to_apply"]}
-    kept = [f"**{label}:** {words}" for label, words in labels.items() if words]
-    body = resolve_dates("\n\n".join([said["body"] or said["description"], *kept]), day)
+    labels = {"Why": answer["why"], "How to apply": answer["how_to_apply"]}
+    paragraphs = [f"**{label}:** {words}" for label, words in labels.items() if words]
+    body = resolve_dates("\n\n".join([answer["body"] or answer["description"], *paragraphs]), day)
     return MemoryCandidate(
-        MemoryType(said["type"]),
-        said["name"],
-        resolve_dates(said["description"], day).text,
+        MemoryType(answer["type"]),
+        answer["name"],
+        resolve_dates(answer["description"], day).text,
         body.text,
-        said["quote"],
+        answer["quote"],
         message.message if message else "",
         message.session if message else "",
         cue="model",

@@ -105,8 +105,8 @@ def _is_routine(reply: str) -> bool:
     return not reply.strip() or ("?" not in reply and _is_understood(reply, _REPORT))
 
 
-def _is_understood(text: str, known: str) -> bool:
+def _is_understood(text: str, vocabulary: str) -> bool:
     """Whether all words of a text are among the known ones, or names from a program."""
-    among = frozenset(known.split())
+    among = frozenset(vocabulary.split())
     words = (word.strip(".'") for word in _WORD.findall(text))
     return all(not word or word.lower() in among or _CODE.match(word) for word in words)

@@ -34,7 +34,7 @@ def read_refusals(folder: MemoryFolder) -> tuple[RefusedCandidate, ...]:
         rows = refusals_file(folder).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return ()
-    return tuple(found for row in rows if (found := _parse_refusal(row)) is not None)
+    return tuple(refusal for row in rows if (refusal := _parse_refusal(row)) is not None)
 
 
 def append_refusals(folder: MemoryFolder, refused: Iterable[RefusedCandidate], now: datetime) -> None:
@@ -54,10 +54,10 @@ def remove_refusals(folder: MemoryFolder, paths: Iterable[str], texts: Iterable[
     """Forget what repeats these topics, by their paths and by their words; return how many lines went."""
     gone, words = set(paths), [frozenset(terms(text)) for text in texts]
     before = read_refusals(folder)
-    kept = [each for each in before if each.known not in gone and not _repeats(each.quote, words)]
-    if len(kept) < len(before):
-        _write_all(folder, kept)
-    return len(before) - len(kept)
+    remaining = [each for each in before if each.known not in gone and not _repeats(each.quote, words)]
+    if len(remaining) < len(before):
+        _write_all(folder, remaining)
+    return len(before) - len(remaining)
 
 
 def _repeats(quote: str, words: list[frozenset[str]]) -> bool:
@@ -71,7 +71,7 @@ def _write_all(folder: MemoryFolder, refused: Iterable[RefusedCandidate]) -> Non
 
 
 def _row(refusal: RefusedCandidate) -> str:
-    said = {
+    record = {
         "when": refusal.when,
         "reason": refusal.reason.name,
         "quote": refusal.quote,
@@ -80,20 +80,20 @@ def _row(refusal: RefusedCandidate) -> str:
         "known": refusal.known,
         "detail": refusal.detail,
     }
-    return json.dumps({key: value for key, value in said.items() if value}, ensure_ascii=False)
+    return json.dumps({key: value for key, value in record.items() if value}, ensure_ascii=False)
 
 
 def _parse_refusal(row: str) -> RefusedCandidate | None:
     try:
-        said = json.loads(row)
+        record = json.loads(row)
         return RefusedCandidate(
-            RefusalReason[said["reason"]],
-            said.get("quote", ""),
-            said.get("message", ""),
-            said.get("session", ""),
-            said.get("known", ""),
-            said.get("when", ""),
-            said.get("detail", ""),
+            RefusalReason[record["reason"]],
+            record.get("quote", ""),
+            record.get("message", ""),
+            record.get("session", ""),
+            record.get("known", ""),
+            record.get("when", ""),
+            record.get("detail", ""),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

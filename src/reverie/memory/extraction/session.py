@@ -71,8 +71,8 @@ def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> Ses
                     seen.add(entry.envelope.uuid)
                     injected += [ForeignText(piece) for piece in machine_words(text)]
                     when = _moment(entry.envelope.timestamp, zone)
-                    said = UserMessage(entry.envelope.uuid, text, session, when, reply[-_REPLY_CHARS:])
-                    messages.append(SessionMessage(said, len(injected), len(foreign)))
+                    message = UserMessage(entry.envelope.uuid, text, session, when, reply[-_REPLY_CHARS:])
+                    messages.append(SessionMessage(message, len(injected), len(foreign)))
             case _:
                 pass
     return SessionWords(tuple(messages), injected, foreign)

@@ -149,8 +149,8 @@ def main_clause(text: str) -> str:
 def statement(sentence: str) -> str:
     """The sentence on one line without what leads up to it, as far as nothing of its meaning lies in the lead."""
     flat = " ".join(sentence.split())
-    while (found := _LEAD.match(flat)) and len(flat) - found.end() >= 4:
-        rest = flat[found.end() :].lstrip(" ,.:;!—–-")
+    while (lead := _LEAD.match(flat)) and len(flat) - lead.end() >= 4:
+        rest = flat[lead.end() :].lstrip(" ,.:;!—–-")
         if find_mismatch(flat, rest):
             break
         flat = rest
@@ -160,26 +160,26 @@ def statement(sentence: str) -> str:
 def build_wording(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -> Wording:
     """The text of a memory made of one sentence, and of a second one that gives the reason."""
     plain = statement(sentence)
-    said = resolve_dates(plain, said_on)
+    dated = resolve_dates(plain, said_on)
     extra = resolve_dates(" ".join(reason.split()), said_on)
-    whole = _capital(said.text)
+    whole = _capital(dated.text)
     short = _cut(whole, DESCRIPTION_CHARS)
     body = [whole]
     if kind in {MemoryType.feedback, MemoryType.project}:
-        why = extra.text or _why(said.text)
+        why = extra.text or _why(dated.text)
         body += [f"{WHY} {_capital(why)}"] if why else []
         how = _HOW.search(plain)
         use = how and (how["how"] or how["han"]).strip()
         body += [f"**How to apply:** {_capital(use)}"] if how and use and _applies(plain, how.start(), use) else []
     elif extra.text:
         body.append(extra.text)
-    days = [day for day in (said.last, extra.last) if day and not _begins(said.text, day)]
+    days = [day for day in (dated.last, extra.last) if day and not _begins(dated.text, day)]
     return Wording(
-        _name(said.text),
+        _name(dated.text),
         whole if find_mismatch(whole, short) else short,
         "\n\n".join(body),
         max(days, default=None),
-        said.is_relative or extra.is_relative,
+        dated.is_relative or extra.is_relative,
     )
 
 
@@ -197,9 +197,9 @@ def _begins(text: str, day: date) -> bool:
 def _why(text: str) -> str:
     for sentence in split_sentences(text):
         for pattern in (_WHY, _WHY_FIRST, _ASIDE):
-            found = pattern.search(sentence.rstrip(" .。!"))
-            if found:
-                return next(part for name, part in found.groupdict().items() if part and name != "mark").strip()
+            match = pattern.search(sentence.rstrip(" .。!"))
+            if match:
+                return next(part for name, part in match.groupdict().items() if part and name != "mark").strip()
     return ""
 
 

@@ -108,10 +108,10 @@ def analyse(text: str) -> Analysed:
         for piece in pieces:
             written = _WORD.findall(piece)
             words += written
-            found = " ".join(filter(None, map(_memo.__getitem__, written)))
-            if found:
-                length += found.count(" ") + 1
-                passages.append(found)
+            body_terms = " ".join(filter(None, map(_memo.__getitem__, written)))
+            if body_terms:
+                length += body_terms.count(" ") + 1
+                passages.append(body_terms)
     personal = sum(map(_FIRST_PERSON.__contains__, words)) / max(20, len(words))
     return Analysed(
         passages="\n".join(passages),
@@ -124,7 +124,7 @@ def analyse(text: str) -> Analysed:
 
 def analyse_query(text: str) -> QueryText:
     """Read a query: its terms once each, and what kind of question it is."""
-    found = _telling(terms(text))
+    query_terms = _telling(terms(text))
     words = set(_WORD.findall(text.lower()))
     months = frozenset(
         number
@@ -132,8 +132,8 @@ def analyse_query(text: str) -> QueryText:
         if month in words and (month != "may" or re.search(r"\bMay\b", text))
     )
     return QueryText(
-        terms=tuple(dict.fromkeys(found)),
-        pairs=frozenset(pairwise(found)),
+        terms=tuple(dict.fromkeys(query_terms)),
+        pairs=frozenset(pairwise(query_terms)),
         proper=frozenset(terms(" ".join(_PROPER.findall(text)))),
         is_personal=not FIRST_PERSON.isdisjoint(words),
         asks_when=_WHEN_QUESTION.match(text) is not None,
@@ -150,11 +150,11 @@ def _find_days(text: str) -> frozenset[tuple[int, int, int]]:
         r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b",
         r"(?:,? (?P<year>\d{4}))?",
     )
-    found = set()
+    days = set()
     for pattern in (rf"\b{day}(?: of)? {month}{year}", rf"\b{month} {day}{year}"):
         for match in re.finditer(pattern, text, re.IGNORECASE):
-            found.add((int(match["year"] or 0), MONTHS.index(match["month"].lower()) + 1, int(match["day"])))
-    return frozenset(found)
+            days.add((int(match["year"] or 0), MONTHS.index(match["month"].lower()) + 1, int(match["day"])))
+    return frozenset(days)
 
 
 @lru_cache(maxsize=_TERMS_KNOWN)
@@ -176,19 +176,21 @@ def without_names(text: str, names: frozenset[str]) -> str:
     """The text without the words whose term is one of `names`: a name drowns the rest of a sentence in its vector."""
     if not names:
         return text
-    kept = re.sub(r"[^\W_]+(?:['’]s)?", lambda found: "" if _is_name(found[0], names) else found[0], text)
-    return " ".join(kept.split()) or text
+    without = re.sub(r"[^\W_]+(?:['’]s)?", lambda found: "" if _is_name(found[0], names) else found[0], text)
+    return " ".join(without.split()) or text
 
 
-def _telling(found: list[str]) -> list[str]:
+def _telling(found_terms: list[str]) -> list[str]:
     """Leave out the characters of pairs that are asked for anyway, and pairs of mere particles."""
-    paired = {character for term in found if len(term) == 2 and not term.isascii() for character in term}
-    return [term for term in found if term not in paired and not (len(term) == 2 and CJK_FUNCTION.issuperset(term))]
+    paired = {character for term in found_terms if len(term) == 2 and not term.isascii() for character in term}
+    return [
+        term for term in found_terms if term not in paired and not (len(term) == 2 and CJK_FUNCTION.issuperset(term))
+    ]
 
 
 def _is_name(word: str, names: frozenset[str]) -> bool:
-    found = _WORD.match(word)
-    return found is not None and _memo[found[0]] in names
+    match = _WORD.match(word)
+    return match is not None and _memo[match[0]] in names
 
 
 def _fold(text: str) -> str:
@@ -206,24 +208,24 @@ def _terms_of_word(word: str) -> list[str]:
     lowered = word.lower()
     if lowered in STOP_WORDS or (len(lowered) == 1 and not lowered.isdigit()):
         return []
-    found = [stem(lowered)[:_LONGEST_TERM]]
+    word_terms = [stem(lowered)[:_LONGEST_TERM]]
     if not (word.islower() or word.isupper() or word.istitle() or word.isdigit()):
         parts = [part.lower() for part in re.findall(_CAMEL, word)]
         if len(parts) > 1:
-            found += [stem(part) for part in parts if len(part) > 1 and part not in STOP_WORDS]
-    return found
+            word_terms += [stem(part) for part in parts if len(part) > 1 and part not in STOP_WORDS]
+    return word_terms
 
 
 def _terms_of_mixed(word: str) -> list[str]:
-    found: list[str] = []
+    mixed_terms: list[str] = []
     at = 0
     for run in re.finditer(_CJK, word):
-        found += _terms_of_plain(word[at : run.start()])
+        mixed_terms += _terms_of_plain(word[at : run.start()])
         text = run[0]
-        found += text
-        found += [text[place : place + 2] for place in range(len(text) - 1)]
+        mixed_terms += text
+        mixed_terms += [text[place : place + 2] for place in range(len(text) - 1)]
         at = run.end()
-    return found + _terms_of_plain(word[at:])
+    return mixed_terms + _terms_of_plain(word[at:])
 
 
 def _terms_of_plain(word: str) -> list[str]:

@@ -26,11 +26,11 @@ def one_thread() -> Iterator[None]:
 
     The setting is that of the process: the last of several at the same time to leave puts it back.
     """
-    found = _setting()
-    if found is None:
+    setting = _setting()
+    if setting is None:
         yield
         return
-    write_threads, usual = found
+    write_threads, usual = setting
     with _lock:
         _inside.append(None)
         write_threads(1)

@@ -148,11 +148,11 @@ class Database:
 
     def subjects(self, wanted: Sequence[str]) -> frozenset[str]:
         """Those of these terms that some document names as what it is about."""
-        found: set[str] = set()
+        subjects: set[str] = set()
         for part in _parts(wanted):
             sql = f"SELECT term FROM subjects WHERE documents > 0 AND term IN ({_marks(part)})"
-            found.update(term for (term,) in self._connection.execute(sql, part))
-        return frozenset(found)
+            subjects.update(term for (term,) in self._connection.execute(sql, part))
+        return frozenset(subjects)
 
     def best(self, wanted: Sequence[str], limit: int, *, share: float = 1.0) -> list[int]:
         """The ids of the documents that BM25 puts first for any of these terms; below 1, among that newest share."""
@@ -160,8 +160,8 @@ class Database:
         weights = ", ".join(map(str, FIELD_WEIGHTS))
         last = self._connection.execute("SELECT max(id) FROM documents").fetchone()[0] or 0
         sql = f"SELECT rowid FROM postings(?) WHERE rowid > ? ORDER BY bm25(postings, {weights}), rowid LIMIT ?"
-        found = self._connection.execute(sql, (question, int(last * (1.0 - share)), limit))
-        return [number for (number,) in found]
+        rows = self._connection.execute(sql, (question, int(last * (1.0 - share)), limit))
+        return [number for (number,) in rows]
 
     def rows(self, ids: Sequence[int]) -> list[DocumentRow]:
         """The documents with these ids."""
@@ -193,16 +193,16 @@ class Database:
         """Store the vectors of documents: key → (part, bytes), and key → what `pack_sentences` made of it."""
         with self._changing():
             for key, parts in vectors.items():
-                found = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
-                if found is None:
+                row = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
+                if row is None:
                     continue
-                self._connection.execute("DELETE FROM vectors WHERE document = ?", found)
+                self._connection.execute("DELETE FROM vectors WHERE document = ?", row)
                 self._connection.executemany(
-                    "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", [(found[0], part, data) for part, data in parts]
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", [(row[0], part, data) for part, data in parts]
                 )
-                self._connection.execute("DELETE FROM sentences WHERE document = ?", found)
+                self._connection.execute("DELETE FROM sentences WHERE document = ?", row)
                 if key in sentences:
-                    self._connection.execute("INSERT INTO sentences VALUES (?, ?, ?)", (found[0], *sentences[key]))
+                    self._connection.execute("INSERT INTO sentences VALUES (?, ?, ?)", (row[0], *sentences[key]))
 
     def vectors(self) -> Iterator[tuple[int, int, bytes]]:
         """Every vector: document id, part, bytes."""

@@ -84,16 +84,16 @@ class Reasons:
     """What each measure added to the ranking."""
 
     def __str__(self) -> str:
-        said = list(self.situation)
+        reasons = list(self.situation)
         places: dict[tuple[str, ...], list[str]] = {}
-        for place, found in self.words.items():
-            places.setdefault(found, []).append(place)
-        said += [f"{', '.join(map(_quote_word, found))} in {' and '.join(where)}" for found, where in places.items()]
-        said += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
+        for place, terms in self.words.items():
+            places.setdefault(terms, []).append(place)
+        reasons += [f"{', '.join(map(_quote_word, terms))} in {' and '.join(where)}" for terms, where in places.items()]
+        reasons += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
         if self.similarity is not None:
-            said.append(f"semantic similarity {self.similarity:.2f}")
-        said += [words for name, (words, least) in _PRIORS.items() if self.parts.get(name, 0.0) > least]
-        return "; ".join(said)
+            reasons.append(f"semantic similarity {self.similarity:.2f}")
+        reasons += [words for name, (words, least) in _PRIORS.items() if self.parts.get(name, 0.0) > least]
+        return "; ".join(reasons)
 
 
 _PRIORS = {

@@ -187,14 +187,18 @@ _Passage = tuple[int, dict[str, float], int, int]
 
 def _best_passage(text: str, passages: Sequence[_Passage], wanted: WeighedQuery) -> float:
     """The best score of a passage within a long text, its neighbours helping."""
-    found = {
+    term_weights = {
         number: _saturate(here, (text.count(" ", start, end) - 1) / wanted.mean_passage)
         for number, here, start, end in passages
     }
     best = 0.0
     for number, _, start, _ in passages:
-        near = [(share, found[at]) for step, share in _NEAR if (at := number + step) in found] if len(found) > 1 else ()
-        score = _weigh_jointly(found[number], near, wanted)
+        near = (
+            [(share, term_weights[at]) for step, share in _NEAR if (at := number + step) in term_weights]
+            if len(term_weights) > 1
+            else ()
+        )
+        score = _weigh_jointly(term_weights[number], near, wanted)
         if wanted.names and text[start + 1 : text.find(" ", start + 1)] in wanted.names:
             score += _SPEAKER_WORTH
         best = max(best, score)
@@ -202,16 +206,16 @@ def _best_passage(text: str, passages: Sequence[_Passage], wanted: WeighedQuery)
 
 
 def _weigh_jointly(
-    found: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], wanted: WeighedQuery
+    term_weights: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], wanted: WeighedQuery
 ) -> float:
     """What the words of a unit and of its neighbours are worth together."""
     weights = wanted.weights
     score = 0.0
     if not neighbours:
-        for term, worth in found.items():
+        for term, worth in term_weights.items():
             score += weights[term] * (worth / (worth + _JOINT_SATURATION) * _JOINTLY)
         return score
-    both = dict(found)
+    both = dict(term_weights)
     for share, other in neighbours:
         for term, worth in other.items():
             both[term] = both.get(term, 0.0) + share * worth
@@ -244,8 +248,8 @@ def _fill(
     }
 
 
-def _weigh(found: Mapping[str, float], wanted: WeighedQuery) -> float:
-    return sum([wanted.weights[term] * worth for term, worth in found.items()]) if found else 0.0
+def _weigh(term_weights: Mapping[str, float], wanted: WeighedQuery) -> float:
+    return sum([wanted.weights[term] * worth for term, worth in term_weights.items()]) if term_weights else 0.0
 
 
 def _fill_shares(measured: Sequence[Candidate]) -> None:

@@ -50,15 +50,15 @@ async def select(
     if not by_name:
         return embedded
     names_of = {hit.path: name for name, hit in by_name.items()}
-    stands = [names_of[hit.path] for hit in embedded if hit.path in names_of]
-    flow = ask_selector(by_name, query, embedded=stands, max_tokens=settings.selector_tokens)
+    default = [names_of[hit.path] for hit in embedded if hit.path in names_of]
+    flow = ask_selector(by_name, query, embedded=default, max_tokens=settings.selector_tokens)
     try:
         names = await run_flow(flow, model, Request(model.name, ()))
     except (Error, ValueError):
         return embedded
-    first = stands[:1]
-    kept = names if not first or first[0] in names else (*names[: query.limit - 1], *first)
-    return render_hits([by_name[name] for name in kept], query, limits, check)
+    first = default[:1]
+    chosen = names if not first or first[0] in names else (*names[: query.limit - 1], *first)
+    return render_hits([by_name[name] for name in chosen], query, limits, check)
 
 
 def name_hits(hits: Iterable[Hit]) -> dict[str, Hit]:

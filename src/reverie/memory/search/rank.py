@@ -133,18 +133,19 @@ def _is_titled(wanted: WeighedQuery, strong: Sequence[str], each: Candidate) -> 
     return any(term in title for term in wanted.text.proper) or sum(term in title for term in strong) > 1
 
 
-def _strong(wanted: WeighedQuery, found: Collection[str] = ()) -> list[str]:
+def _strong(wanted: WeighedQuery, found_terms: Collection[str] = ()) -> list[str]:
     """The telling terms of a query, without those that only join a word which was found to its neighbour."""
     terms = [term for term in wanted.text.terms if term not in wanted.names]
     pairs = [term for term in terms if len(term) == 2 and not term.isascii()]
-    known = [pair for pair in pairs if pair in found]
-    said = [pair for pair in pairs if pair in found or is_weak(pair)]
+    known_pairs = [pair for pair in pairs if pair in found_terms]
+    joined = [pair for pair in pairs if pair in found_terms or is_weak(pair)]
     seams = {
         pair
         for pair in pairs
-        if (_ends(known, pair[0]) and _begins(said, pair[1])) or (_ends(said, pair[0]) and _begins(known, pair[1]))
+        if (_ends(known_pairs, pair[0]) and _begins(joined, pair[1]))
+        or (_ends(joined, pair[0]) and _begins(known_pairs, pair[1]))
     }
-    return [term for term in terms if not is_weak(term) and (term in found or term not in seams)]
+    return [term for term in terms if not is_weak(term) and (term in found_terms or term not in seams)]
 
 
 def _ends(pairs: Sequence[str], character: str) -> bool:

@@ -113,7 +113,7 @@ def rank_memories(searched: Sequence[SearchedDirectory], query: Query) -> list[H
     hits = [hit for each in searched for hit in _search(each, query)]
     order = {each.scope: number for number, each in enumerate(searched)}
     hits.sort(key=lambda hit: (-hit.score, order[hit.scope], hit.topic.path))
-    kept: list[Hit] = []
+    hits_kept: list[Hit] = []
     seen: set[tuple[str, str]] = set()
     by_situation = 0
     for hit in hits:
@@ -123,8 +123,8 @@ def rank_memories(searched: Sequence[SearchedDirectory], query: Query) -> list[H
             continue
         seen.add(text)
         by_situation += alone
-        kept.append(hit)
-    return kept[: query.limit]
+        hits_kept.append(hit)
+    return hits_kept[: query.limit]
 
 
 def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
@@ -178,7 +178,7 @@ def _standing(
     """The rules whose situation is this one, with the reasons: those that are similar too, and the best of the rest."""
     situation = Situation(query.text, query.files, query.tools)
     tasks = find_asked_tasks(query.text).keys()
-    found: dict[str, tuple[str, ...]] = {}
+    reasons_by_path: dict[str, tuple[str, ...]] = {}
     groups = [
         (reasons, paths)
         for when, paths in folder.standing().items()
@@ -193,8 +193,8 @@ def _standing(
             if path in exclude or (path not in similar and alone >= STANDING_PLACES):
                 continue
             alone += path not in similar
-            found[path] = reasons
-    return found
+            reasons_by_path[path] = reasons
+    return reasons_by_path
 
 
 def _worth(standing: Sequence[str]) -> float:
@@ -234,10 +234,10 @@ def _reasons(similar: Candidate | None, standing: tuple[str, ...], query: str, t
 
 
 def _find_spellings(
-    text: str, found: Iterable[str], query: str, corrected: Mapping[str, Iterable[str]]
+    text: str, found_terms: Iterable[str], query: str, corrected: Mapping[str, Iterable[str]]
 ) -> tuple[str, ...]:
     """The words of a text that stand for these terms, as they are written there; without spaces, whole stretches."""
-    wanted = {other for term in found for other in (term, *synonyms(term), *corrected.get(term, ()))}
+    wanted = {other for term in found_terms for other in (term, *synonyms(term), *corrected.get(term, ()))}
     text = text[:_REASON_CHARS]
     asked = {word.lower(): word for word in re.findall(_SPACED_WORD, query)}
     written = dict.fromkeys(word.lower() for word in re.findall(_SPACED_WORD, text))

@@ -97,13 +97,13 @@ def attachment(hits: Sequence[Hit]) -> str:
 
 def within(hits: Sequence[Hit], room_bytes: int) -> tuple[Hit, ...]:
     """The best hits that fit into the room together."""
-    kept: list[Hit] = []
+    fitting: list[Hit] = []
     for hit in hits:
         room_bytes -= hit.size_bytes
         if room_bytes < 0:
             break
-        kept.append(hit)
-    return tuple(kept)
+        fitting.append(hit)
+    return tuple(fitting)
 
 
 def excerpt(head: str, body: str, wanted: Collection[str], limits: RenderLimits, *, path: str) -> str:
@@ -121,16 +121,16 @@ def excerpt(head: str, body: str, wanted: Collection[str], limits: RenderLimits,
     shown = [_cut_around(line, wanted, room_bytes) for line in looked_at[first:last]]
     before = [_LEFT_OUT] if first > 0 else []
     after = [_LEFT_OUT] if last < len(lines) else []
-    told = note.format(shown=f"Lines {first + 1} to {last}" if last - first > 1 else f"Line {first + 1}")
-    return short_head + "\n".join([*before, *shown, *after, told])
+    lines_note = note.format(shown=f"Lines {first + 1} to {last}" if last - first > 1 else f"Line {first + 1}")
+    return short_head + "\n".join([*before, *shown, *after, lines_note])
 
 
 def _short_head(head: str, room_bytes: int) -> str:
     """The lines of front matter that a reader needs; sources and anchors may be long."""
     if len(head.encode()) <= room_bytes:
         return head
-    kept = re.findall(r"(?m)^(?:name|description|type|observed|trust):.*\n", head)
-    text = "".join(["---\n", *kept, "---\n"]) if kept else ""
+    head_lines = re.findall(r"(?m)^(?:name|description|type|observed|trust):.*\n", head)
+    text = "".join(["---\n", *head_lines, "---\n"]) if head_lines else ""
     return text if len(text.encode()) <= room_bytes else ""
 
 
@@ -158,9 +158,9 @@ def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _matches(lines: Sequence[str], span: tuple[int, int], wanted: Collection[str]) -> float:
-    found = terms("\n".join(lines[span[0] : span[1]]))
-    hits = [term for term in found if term in wanted]
-    return len(set(hits)) + len(hits) / (len(found) + 10)
+    found_terms = terms("\n".join(lines[span[0] : span[1]]))
+    hits = [term for term in found_terms if term in wanted]
+    return len(set(hits)) + len(hits) / (len(found_terms) + 10)
 
 
 def _fits(lines: Sequence[str], room_lines: int, room_bytes: int) -> bool:

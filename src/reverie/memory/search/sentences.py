@@ -17,17 +17,17 @@ _MOST = 64
 
 def split_for_vectors(text: str) -> list[str]:
     """The sentences of a text in their order; at least one, at most 64."""
-    found: list[str] = []
+    sentences: list[str] = []
     for line in text.split("\n"):
         open_piece = ""
         for sentence in split_sentences(line):
             open_piece = f"{open_piece} {sentence}".strip()
             if len(open_piece) >= _LEAST_CHARS:
-                found.append(open_piece)
+                sentences.append(open_piece)
                 open_piece = ""
-        if open_piece and found and len(open_piece) < _REMAINDER_CHARS:
-            found[-1] += f" {open_piece}"
+        if open_piece and sentences and len(open_piece) < _REMAINDER_CHARS:
+            sentences[-1] += f" {open_piece}"
         elif open_piece:
-            found.append(open_piece)
-    step = -(-len(found) // _MOST)
-    return [" ".join(found[at : at + step]) for at in range(0, len(found), step)] if found else [text]
+            sentences.append(open_piece)
+    step = -(-len(sentences) // _MOST)
+    return [" ".join(sentences[at : at + step]) for at in range(0, len(sentences), step)] if sentences else [text]

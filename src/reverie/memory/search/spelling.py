@@ -15,12 +15,12 @@ def corrections(term: str, find_similar: Callable[[str], list[str]]) -> dict[str
     if len(term) < _SHORTEST or not (term.isascii() and term.isalpha()):
         return {}
     allowed = 2 if len(term) >= _TWO_STEPS_FROM else 1
-    found = {}
+    distances = {}
     for word in find_similar(term):
         steps = 1 if term in word else distance(term, word, allowed)
         if steps <= allowed:
-            found[word] = steps
-    return dict(sorted(found.items(), key=lambda entry: (entry[1], entry[0]))[:_MOST])
+            distances[word] = steps
+    return dict(sorted(distances.items(), key=lambda entry: (entry[1], entry[0]))[:_MOST])
 
 
 def distance(first: str, second: str, limit: int) -> int:

@@ -28,31 +28,31 @@ def read_tensors(path: Path) -> dict[str, Matrix]:
     data = np.memmap(path, dtype=np.uint8, mode="r")
     start = 8 + int(data[:8].view("<u8")[0])
     header = json.loads(bytes(data[8:start]))
-    found = {}
-    for name, said in header.items():
-        if said.get("dtype") == "F32":
-            first, last = said["data_offsets"]
-            found[name] = np.asarray(data[start + first : start + last]).view("<f4").reshape(said["shape"])
-    return found
+    tensors = {}
+    for name, entry in header.items():
+        if entry.get("dtype") == "F32":
+            first, last = entry["data_offsets"]
+            tensors[name] = np.asarray(data[start + first : start + last]).view("<f4").reshape(entry["shape"])
+    return tensors
 
 
 def read_copy(path: Path, shapes: Sequence[tuple[int, ...]], make: Callable[[], Iterable[Matrix]]) -> list[Matrix]:
     """The matrices of a copy, one after the other; where it is missing or cut off, it is written from what is made."""
     numbers = _read_numbers(path, sum(map(prod, shapes)), make)
-    found = []
+    matrices = []
     start = 0
     for shape in shapes:
-        found.append(numbers[start : start + prod(shape)].reshape(shape))
+        matrices.append(numbers[start : start + prod(shape)].reshape(shape))
         start += prod(shape)
-    return found
+    return matrices
 
 
 def _read_numbers(path: Path, count: int, make: Callable[[], Iterable[Matrix]]) -> Matrix:
     if not path.is_file() or path.stat().st_size != 4 * count:
-        made = b"".join(each.astype("<f4").tobytes() for each in make())
+        packed = b"".join(each.astype("<f4").tobytes() for each in make())
         try:
-            write_atomic(path, made)
+            write_atomic(path, packed)
         except (Error, OSError):
             # A folder that may only be read: this process keeps its own.
-            return np.frombuffer(made, dtype="<f4")
+            return np.frombuffer(packed, dtype="<f4")
     return np.asarray(np.memmap(path, dtype="<f4", mode="r"))

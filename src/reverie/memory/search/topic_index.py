@@ -109,10 +109,10 @@ class IndexedFolder:
         if self._listed is None and self._table.swept() == looks_like:
             self._listed = listed
             return ()
-        found = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_indexed(path)}
-        known = self._table.looks()
-        changed = [path for path, looks in found.items() if known.get(path) != looks]
-        removed = [path for path in known if path not in found]
+        present = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_indexed(path)}
+        indexed = self._table.looks()
+        changed = [path for path, looks in present.items() if indexed.get(path) != looks]
+        removed = [path for path in indexed if path not in present]
         different, is_doubtful = self._update(changed, removed) if changed or removed else ((), False)
         self._listed = None if is_doubtful else listed
         self._table.note_swept(b"" if is_doubtful else looks_like)
@@ -168,7 +168,7 @@ class IndexedFolder:
         with self._lock:
             return self._search.sharing(text, limit) if self._exists() else []
 
-    def embed_all(self, told: Callable[[int, int], None] = lambda _done, _of: None) -> int:
+    def embed_all(self, progress: Callable[[int, int], None] = lambda _done, _of: None) -> int:
         """Give every topic that has none its vectors; return how many there were."""
         embedder = self._embedder()
         if embedder is None or not self._exists():
@@ -178,7 +178,7 @@ class IndexedFolder:
         for start in range(0, len(missing), _EMBEDDED_AT_ONCE):
             with self._lock:
                 self._embed(missing[start : start + _EMBEDDED_AT_ONCE], embedder)
-            told(min(start + _EMBEDDED_AT_ONCE, len(missing)), len(missing))
+            progress(min(start + _EMBEDDED_AT_ONCE, len(missing)), len(missing))
         return len(missing)
 
     def read(self, paths: Sequence[str]) -> dict[str, Indexed]:
@@ -297,10 +297,10 @@ class IndexedFolder:
             if read is None:
                 gone.append(path)
                 continue
-            found, content = read
-            is_recent = found.st_ctime_ns > now_ns - _CLOCK_STEP_NS
+            status, content = read
+            is_recent = status.st_ctime_ns > now_ns - _CLOCK_STEP_NS
             is_doubtful |= is_recent
-            looks = (found.st_mtime_ns, found.st_size, 0 if is_recent else found.st_ctime_ns)
+            looks = (status.st_mtime_ns, status.st_size, 0 if is_recent else status.st_ctime_ns)
             digest = blake2b(content, digest_size=16).digest()
             if digests.get(path) == digest:
                 touched.append((path, looks))

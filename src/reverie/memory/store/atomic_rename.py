@@ -47,11 +47,11 @@ def write_renamed(draft: Path, target: Path) -> bool:
 
 
 def _swap_by_links(draft: Path, target: Path) -> None:
-    kept = draft.with_name(draft.name + ".old")
-    kept.unlink(missing_ok=True)
-    os.link(target, kept)
+    aside = draft.with_name(draft.name + ".old")
+    aside.unlink(missing_ok=True)
+    os.link(target, aside)
     draft.replace(target)
-    kept.replace(draft)
+    aside.replace(draft)
 
 
 def _try_rename(draft: Path, target: Path, *, swap: bool) -> bool:

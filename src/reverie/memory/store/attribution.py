@@ -95,15 +95,15 @@ class Attribution:
         looks = []
         for path in self._listed[1]:
             try:
-                found = path.stat()
+                status = path.stat()
             except OSError:
                 continue
-            if found.st_mtime >= earliest:
-                looks.append((found.st_mtime_ns, found.st_size, path))
-        left = MAX_TRANSCRIPT_BYTES
+            if status.st_mtime >= earliest:
+                looks.append((status.st_mtime_ns, status.st_size, path))
+        budget = MAX_TRANSCRIPT_BYTES
         for mtime_ns, size, path in sorted(looks, reverse=True):
-            left -= size
-            if left < 0:
+            budget -= size
+            if budget < 0:
                 return
             if path not in self._read or self._read[path][0] != (mtime_ns, size):
                 self._read[path] = (mtime_ns, size), tuple(read_steps(path, inside=self._folder.directory))
@@ -129,30 +129,30 @@ def read_steps(transcript: Path, *, inside: Path) -> Iterator[RecordedWrite]:
         if not isinstance(entry, AssistantEntry):
             continue
         for block in entry.message.content:
-            if isinstance(block, ToolUse) and (said := _parse_call(block.input)) is not None:
+            if isinstance(block, ToolUse) and (call := _parse_call(block.input)) is not None:
                 envelope = entry.envelope
-                yield RecordedWrite(said[0], envelope.session, envelope.uuid, envelope.timestamp, *said[1:])
+                yield RecordedWrite(call[0], envelope.session, envelope.uuid, envelope.timestamp, *call[1:])
 
 
-def _parse_call(given: Mapping[str, Any]) -> tuple[str, str | None, tuple[tuple[str, str, bool], ...]] | None:
+def _parse_call(arguments: Mapping[str, Any]) -> tuple[str, str | None, tuple[tuple[str, str, bool], ...]] | None:
     """File, whole content and edits of a call; by the shape of its input, since tools have many names."""
-    match given:
+    match arguments:
         case {"file_path": str(file), "content": str(content)}:
             return file, content, ()
         case {"file_path": str(file), "edits": list(edits)}:
             steps = tuple(step for each in edits if isinstance(each, dict) and (step := _edit(each)) is not None)
             return (file, None, steps) if steps else None
         case {"file_path": str(file)}:
-            step = _edit(given)
+            step = _edit(arguments)
             return (file, None, (step,)) if step is not None else None
         case _:
             return None
 
 
-def _edit(given: Mapping[str, Any]) -> tuple[str, str, bool] | None:
-    match given:
+def _edit(edit: Mapping[str, Any]) -> tuple[str, str, bool] | None:
+    match edit:
         case {"old_string": str(old), "new_string": str(new)}:
-            return old, new, given.get("replace_all") is True
+            return old, new, edit.get("replace_all") is True
         case _:
             return None
 

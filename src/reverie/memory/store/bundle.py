@@ -93,8 +93,8 @@ def import_bundle(
         bundle, head, tombstones = _read_bundle(source, Path(scratch))
         git = _unbundle(history, bundle, Path(scratch))
         theirs = _read_checked_files(git, head, source)
-        told = {path: content for path, content in theirs.items() if is_topic_path(path) or path == INDEX_FILE}
-        allow(told, _all_contents(git))
+        incoming = {path: content for path, content in theirs.items() if is_topic_path(path) or path == INDEX_FILE}
+        allow(incoming, _all_contents(git))
         history.git.run("bundle", "unbundle", str(bundle))
     if not any(path != INDEX_FILE for path in history.entries) and history.head is None:
         history.write_pending(head)
@@ -160,8 +160,8 @@ def _read_checked_files(git: Git, head: str, source: Path) -> dict[str, bytes]:
 def _all_contents(git: Git) -> dict[str, bytes]:
     """Every object of the history that holds words: contents, commits, tags and the names of files."""
     listed = git.run("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)").decode()
-    found = read_blobs(git, [bytes.fromhex(row.split(" ")[1]) for row in listed.splitlines()])
-    return {oid.hex(): content for oid, content in found.items()}
+    contents = read_blobs(git, [bytes.fromhex(row.split(" ")[1]) for row in listed.splitlines()])
+    return {oid.hex(): content for oid, content in contents.items()}
 
 
 def _merge(

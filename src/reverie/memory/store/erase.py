@@ -66,11 +66,11 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> ErasureR
         finish_erasing(history)
     history.reload()
     _write_index_files(writer)
-    left = {oid.hex() for oid in versions} & object_names(history.git)
-    kept_by = tuple(held for held, entry in history.entries.items() if entry.oid.hex() in left)
+    remaining = {oid.hex() for oid in versions} & object_names(history.git)
+    kept_by = tuple(held for held, entry in history.entries.items() if entry.oid.hex() in remaining)
     redacted = write_redacted(redact, needles)
     return ErasureResult(
-        replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(left)
+        replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(remaining)
     )
 
 
@@ -81,9 +81,9 @@ def _titles(versions: Mapping[bytes, bytes]) -> set[str]:
 
 def _write_index_files(writer: Writer) -> None:
     """Bring index files to what the rewritten history holds: a person may have quoted the topic in one."""
-    held = {path: entry.oid for path, entry in writer.history.entries.items() if path.endswith(INDEX_FILE)}
-    contents = read_blobs(writer.history.git, held.values())
-    files = {path: contents[oid] for path, oid in held.items() if writer.tree.read(path) != contents[oid]}
+    committed = {path: entry.oid for path, entry in writer.history.entries.items() if path.endswith(INDEX_FILE)}
+    contents = read_blobs(writer.history.git, committed.values())
+    files = {path: contents[oid] for path, oid in committed.items() if writer.tree.read(path) != contents[oid]}
     flush(writer.tree.write_drafts(files))
     writer.tree.write_in_place(files)
     flush(writer.tree.folders(files))
@@ -110,13 +110,13 @@ def _all_names(history: History, path: str) -> tuple[str, ...]:
 
 def _versions(history: History, names: Iterable[str]) -> dict[bytes, bytes]:
     """Every content these paths ever had."""
-    found: dict[bytes, bytes] = {}
+    contents: dict[bytes, bytes] = {}
     for commit in log(history):
         touched = [name for name in names if name in commit.paths]
         for content in read_at(history, commit.commit, touched).values() if touched else ():
             if content is not None:
-                found[blob_id(content)] = content
-    return found
+                contents[blob_id(content)] = content
+    return contents
 
 
 def _rules(names: frozenset[str], titles: Iterable[str], needles: tuple[str, ...]) -> RewriteRules:

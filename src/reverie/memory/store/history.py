@@ -175,8 +175,8 @@ class History:
             return read_head(self._git_directory)
         head, place = self._find_lost_head()
         write_head(self._git_directory, head)
-        found = f"the last commit {head[:8]} was found again by {place}" if head else "no commit was found"
-        self.recovered = f"{damage}; {found}"
+        outcome = f"the last commit {head[:8]} was found again by {place}" if head else "no commit was found"
+        self.recovered = f"{damage}; {outcome}"
         return head or None
 
     def _find_lost_head(self) -> tuple[str, str]:
@@ -236,11 +236,11 @@ class History:
         """Remember how files look on disk, for the next comparison."""
         self.touched.update(seen)
         self._unwritten.update(seen)
-        for path, found in seen.items():
-            if found is None:
+        for path, looks in seen.items():
+            if looks is None:
                 self.entries.pop(path, None)
             else:
-                self.entries[path] = TrackedFile(found[1], found[0])
+                self.entries[path] = TrackedFile(looks[1], looks[0])
 
     def read_entries(self) -> tuple[Entries, int]:
         """The stat cache as it is now, and when it was written; needs no lock."""
@@ -289,9 +289,9 @@ class History:
 
     def _entries_of(self, head: str | None) -> Entries:
         """The files of a commit, with what the stat cache knows of the same contents."""
-        known = self.entries
+        cached = self.entries
         return {
-            path: known[path] if path in known and known[path].oid == oid else TrackedFile(oid, UNSEEN)
+            path: cached[path] if path in cached and cached[path].oid == oid else TrackedFile(oid, UNSEEN)
             for path, oid in read_tree(self.git, head).items()
         }
 

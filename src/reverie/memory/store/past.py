@@ -48,13 +48,13 @@ def find_commit(history: History, name: str) -> Commit:
     """
     if not isinstance(name, str) or not _COMMIT_NAME.match(name) or _is_unborn(history):
         raise UserMistake(f"{name!r} is not a commit of {history.directory}; run `reverie log` for a list")
-    found = history.git.run("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}", accept=(0, 1, 128)).split()
-    if len(found) != 1:
+    commit_id = history.git.run("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}", accept=(0, 1, 128)).split()
+    if len(commit_id) != 1:
         mapped = find_rewritten(history, name)
         if mapped is None:
             raise UserMistake(f"{name!r} is ambiguous in {history.directory}; run `reverie log` for a list")
         return find_commit(history, mapped)
-    return next(find_commits(history, [found[0].decode()]))
+    return next(find_commits(history, [commit_id[0].decode()]))
 
 
 def find_rewritten(history: History, name: str) -> str | None:
@@ -94,16 +94,16 @@ def commit_at(history: History, when: datetime) -> str | None:
     if _is_unborn(history):
         return None
     moment = when if when.tzinfo else when.replace(tzinfo=UTC)
-    found = history.git.run("rev-list", "-1", f"--before={int(moment.timestamp())}", "HEAD").split()
-    return found[0].decode() if found else None
+    commits = history.git.run("rev-list", "-1", f"--before={int(moment.timestamp())}", "HEAD").split()
+    return commits[0].decode() if commits else None
 
 
 def read_at(history: History, commit: str | None, paths: Iterable[str]) -> dict[str, bytes | None]:
     """The contents of files in a commit; None for those it does not hold."""
-    held = read_tree(history.git, commit)
+    tree = read_tree(history.git, commit)
     wanted = list(dict.fromkeys(paths))
-    blobs = read_blobs(history.git, (held[path] for path in wanted if path in held))
-    return {path: blobs[held[path]] if path in held else None for path in wanted}
+    blobs = read_blobs(history.git, (tree[path] for path in wanted if path in tree))
+    return {path: blobs[tree[path]] if path in tree else None for path in wanted}
 
 
 def read_all_versions(history: History) -> Iterator[tuple[str, bytes]]:
@@ -118,9 +118,9 @@ def read_all_versions(history: History) -> Iterator[tuple[str, bytes]]:
 
 def read_all(history: History, commit: str) -> dict[str, bytes]:
     """Everything a commit holds."""
-    held = read_tree(history.git, commit)
-    blobs = read_blobs(history.git, held.values())
-    return {path: blobs[oid] for path, oid in held.items()}
+    tree = read_tree(history.git, commit)
+    blobs = read_blobs(history.git, tree.values())
+    return {path: blobs[oid] for path, oid in tree.items()}
 
 
 def names_of(history: History, path: str) -> tuple[str, ...]:

@@ -188,25 +188,25 @@ def refusals(store: Store) -> tuple[SaveRefusal, ...]:
 
 
 def _refusal(row: str) -> SaveRefusal:
-    said = json.loads(row)
-    return SaveRefusal(datetime.fromisoformat(said["when"]), said["author"], said["name"], tuple(said["rules"]))
+    record = json.loads(row)
+    return SaveRefusal(datetime.fromisoformat(record["when"]), record["author"], record["name"], tuple(record["rules"]))
 
 
 def _allow(store: Store, files: Mapping[str, bytes], everything: Mapping[str, bytes]) -> None:
     """Refuse a history in which there is a secret, also in a version that is long gone, or what was erased here."""
-    found = [
+    problems = [
         f"{path} ({describe_findings(findings)})"
         for path, content in files.items()
         if (findings := find_secrets(path, content))
     ]
     current = set(files.values())
-    found += [
+    problems += [
         f"an earlier version ({describe_findings(findings)})"
         for content in everything.values()
         if content not in current and (findings := find_secrets("", content))
     ]
-    if found:
-        raise Refused(f"not imported: possible secret in {'; '.join(found)}", by="secret scan")
+    if problems:
+        raise Refused(f"not imported: possible secret in {'; '.join(problems)}", by="secret scan")
     erased = read_erased(store.history.private)
     if erased.hashes and any(erased.covers(extract_topic_text(content)) for content in everything.values()):
         raise Refused(
@@ -220,10 +220,10 @@ def _path_ever(store: Store, name: str) -> str:
     except UserMistake:
         gone = past.read_gone(store.history) if store.history.is_on else {}
         topics = {path: _try_parse(path, content) for path, content in gone.items() if is_topic_path(path)}
-        found = find_topic(name, gone, lambda: {path: topic.name for path, topic in topics.items() if topic})
-        if found is None:
+        topic_path = find_topic(name, gone, lambda: {path: topic.name for path, topic in topics.items() if topic})
+        if topic_path is None:
             raise
-        return found
+        return topic_path
 
 
 def _last_content(store: Store, path: str, changes: Iterable[Commit]) -> bytes | None:

@@ -50,17 +50,17 @@ def read_tombstones(private: Path) -> tuple[Tombstone, ...]:
     return parse_tombstones(content.decode("ascii", "replace").splitlines())
 
 
-def add_tombstones(private: Path, found: Iterable[Tombstone]) -> tuple[Tombstone, ...]:
+def add_tombstones(private: Path, tombstones: Iterable[Tombstone]) -> tuple[Tombstone, ...]:
     """Keep those that came from elsewhere and are new here; return them."""
-    known = set(read_tombstones(private))
-    new = tuple(each for each in dict.fromkeys(found) if each not in known)
+    present = set(read_tombstones(private))
+    new = tuple(each for each in dict.fromkeys(tombstones) if each not in present)
     append_lines(private / _FILE, map(_to_row, new))
     return new
 
 
 def parse_tombstones(rows: Iterable[object]) -> tuple[Tombstone, ...]:
     """Tombstones from their lines, whoever wrote them."""
-    return tuple(found for row in rows if isinstance(row, str) and (found := _from_row(row)) is not None)
+    return tuple(tombstone for row in rows if isinstance(row, str) and (tombstone := _from_row(row)) is not None)
 
 
 def tombstone_rows(private: Path) -> list[str]:

@@ -156,14 +156,14 @@ class Store:
     def find(self, name: str) -> str:
         """The path of the topic that a person means."""
         listed = list_tracked(self.folder)
-        found = find_topic(name, filter(is_topic_path, listed), lambda: self._catalogue.read_names(listed))
-        return found or _missing(name, self.folder)
+        path = find_topic(name, filter(is_topic_path, listed), lambda: self._catalogue.read_names(listed))
+        return path or _missing(name, self.folder)
 
     def _find_committed(self, name: str) -> str:
         """As `find`, under the lock, where the last commit and the disk are the same but for files held back."""
         paths = filter(is_topic_path, {**self.history.entries, **self.writer.held})
-        found = find_topic(name, paths, self._catalogue.names)
-        return found or _missing(name, self.folder)
+        path = find_topic(name, paths, self._catalogue.names)
+        return path or _missing(name, self.folder)
 
     def save(
         self,
@@ -392,15 +392,15 @@ class Store:
         for path, content in files.items():
             if content is None:
                 continue
-            held = self.writer.held.get(path)
-            findings = held.findings if held is not None else find_secrets(path, content)
+            withheld = self.writer.held.get(path)
+            findings = withheld.findings if withheld is not None else find_secrets(path, content)
             if findings:
                 name = self._note_refused(path, content, change.author, {finding.rule for finding in findings})
                 place = describe_findings(findings)
                 raise Refused(
                     f"{path} was not changed: the file contains a possible secret ({place}); "
                     "remove it from the file first"
-                    if held is not None
+                    if withheld is not None
                     else f"{name!r} was not saved: it contains a possible secret ({place}); "
                     "save where the secret is stored instead",
                     by="secret scan",
@@ -418,10 +418,11 @@ class Store:
             return
         before = self.writer.tree.read(path)
         old = None if before is None else _parse_leniently(path, before)
-        found = find_distortion(topic, old)
-        if found is not None:
+        distortion = find_distortion(topic, old)
+        if distortion is not None:
             raise Refused(
-                f"{topic.name!r} was not saved: it has {found}; keep the user's words, or quote what was said since",
+                f"{topic.name!r} was not saved: it has {distortion}; "
+                "keep the user's words, or quote what was said since",
                 by="polarity",
             )
 
@@ -481,11 +482,11 @@ class Store:
         return None
 
     def _read_all(self) -> Iterator[Topic | Damaged]:
-        found = list_tracked(self.folder)
-        for path in sorted(filter(is_topic_path, found)):
-            known = self._parsed.get(path)
-            if known is not None and known[0] == found[path]:
-                yield known[1]
+        tracked = list_tracked(self.folder)
+        for path in sorted(filter(is_topic_path, tracked)):
+            cached = self._parsed.get(path)
+            if cached is not None and cached[0] == tracked[path]:
+                yield cached[1]
                 continue
             try:
                 topic = read_topic(self.folder, path)
@@ -493,7 +494,7 @@ class Store:
                 yield error
                 continue
             if topic is not None:
-                self._parsed[path] = (found[path], topic)
+                self._parsed[path] = (tracked[path], topic)
                 yield topic
 
 
@@ -516,8 +517,8 @@ def describe_findings(findings: Iterable[Finding]) -> str:
 
 def _suspicions(content: bytes) -> tuple[str, ...]:
     """A warning for each thing in a text that looks like an attempt to give orders."""
-    found = dict.fromkeys(flag.suspicion.value for flag in flags(content.decode()))
-    return tuple(f"the text has {suspicion}; it will only ever be shown as data" for suspicion in found)
+    suspicions = dict.fromkeys(flag.suspicion.value for flag in flags(content.decode()))
+    return tuple(f"the text has {suspicion}; it will only ever be shown as data" for suspicion in suspicions)
 
 
 def _parse_leniently(path: str, content: bytes | None) -> Topic:

@@ -55,8 +55,8 @@ def append_uses(folder: MemoryFolder, uses: Iterable[Use]) -> None:
     path = usage_file(folder)
     append_lines(path, rows, durable=False)
     if path.stat().st_size > MAX_BYTES:
-        kept = path.read_bytes().splitlines(keepends=True)
-        write_atomic(path, b"".join(kept[len(kept) // 2 :]), durable=False)
+        log_lines = path.read_bytes().splitlines(keepends=True)
+        write_atomic(path, b"".join(log_lines[len(log_lines) // 2 :]), durable=False)
 
 
 def read_uses(folder: MemoryFolder, path: str | None = None) -> Iterator[Use]:
@@ -67,8 +67,8 @@ def read_uses(folder: MemoryFolder, path: str | None = None) -> Iterator[Use]:
         return
     for row in rows:
         try:
-            said = json.loads(row)
-            use = Use(said["path"], said["when"], said["query"], said["score"], said.get("session"))
+            record = json.loads(row)
+            use = Use(record["path"], record["when"], record["query"], record["score"], record.get("session"))
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
         if path is None or use.path == path:
@@ -86,13 +86,13 @@ class UseCounts:
     def read(self) -> Mapping[str, int]:
         """Path → recalls, as of now."""
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except OSError:
             return {}
         inode, size = self._looks
-        if (found.st_ino, found.st_size) == self._looks:
+        if (status.st_ino, status.st_size) == self._looks:
             return self._counts
-        if found.st_ino != inode or found.st_size < size:
+        if status.st_ino != inode or status.st_size < size:
             self._counts, size = Counter(), 0
         with self._path.open("rb") as file:
             file.seek(size)
@@ -101,13 +101,13 @@ class UseCounts:
         # Few memories are recalled often: each name is decoded once, not once per row.
         for path, count in Counter(re.findall(_PATH, rows)).items():
             self._counts[_decode_path(path)] += count
-        self._looks = found.st_ino, size + len(rows)
+        self._looks = status.st_ino, size + len(rows)
         return self._counts
 
 
 def _decode_path(path: bytes) -> str:
-    found: str = json.loads(path)
-    return found
+    decoded: str = json.loads(path)
+    return decoded
 
 
 def read_counts(folder: MemoryFolder) -> dict[str, float]:
@@ -118,9 +118,9 @@ def read_counts(folder: MemoryFolder) -> dict[str, float]:
 def remove_uses(folder: MemoryFolder, paths: Iterable[str]) -> None:
     """Forget the recalls of these memories."""
     gone = set(paths)
-    kept = [use for use in read_uses(folder) if use.path not in gone]
+    remaining = [use for use in read_uses(folder) if use.path not in gone]
     usage_file(folder).unlink(missing_ok=True)
-    append_uses(folder, kept)
+    append_uses(folder, remaining)
 
 
 def redact_query(query: str) -> str:

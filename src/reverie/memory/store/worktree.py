@@ -78,15 +78,15 @@ def _root_of(folder: MemoryFolder, path: str) -> Path:
 
 def list_tracked(folder: MemoryFolder) -> dict[str, Seen]:
     """Every tracked file as the disk shows it now; links are not followed."""
-    found: dict[str, Seen] = {}
+    tracked: dict[str, Seen] = {}
     for inside in ("", ARCHIVE, CONFLICTS):
-        _list_folder(os.fspath(_root_of(folder, inside)), inside, found)
-    return found
+        _list_folder(os.fspath(_root_of(folder, inside)), inside, tracked)
+    return tracked
 
 
-def seen_from_stat(found: os.stat_result) -> Seen:
+def seen_from_stat(status: os.stat_result) -> Seen:
     """What is compared of a file."""
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
 
 
 def fingerprint(listed: Mapping[str, Seen]) -> bytes:
@@ -99,7 +99,7 @@ def fingerprint(listed: Mapping[str, Seen]) -> bytes:
     return looks + zlib.crc32(names).to_bytes(4, "big")
 
 
-def _list_folder(root: str, folder: str, found: dict[str, Seen]) -> None:
+def _list_folder(root: str, folder: str, tracked: dict[str, Seen]) -> None:
     # By handle: the kernel then looks up one name per file instead of a whole path, which halves the time.
     try:
         handle = os.open(f"{root}/{folder}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -107,14 +107,14 @@ def _list_folder(root: str, folder: str, found: dict[str, Seen]) -> None:
         return
     try:
         names = os.listdir(handle)  # noqa: PTH208 - a handle, not a path
-        below = [] if folder and ".git" in names else _list_names(handle, names, folder, found)
+        below = [] if folder and ".git" in names else _list_names(handle, names, folder, tracked)
     finally:
         os.close(handle)
     for inside in below:
-        _list_folder(root, inside, found)
+        _list_folder(root, inside, tracked)
 
 
-def _list_names(handle: int, names: list[str], folder: str, found: dict[str, Seen]) -> list[str]:
+def _list_names(handle: int, names: list[str], folder: str, tracked: dict[str, Seen]) -> list[str]:
     # The hot loop of every save: ten thousand turns in a large memory.
     prefix = f"{folder}/" if folder else ""
     everything = folder.startswith(".")
@@ -130,7 +130,7 @@ def _list_names(handle: int, names: list[str], folder: str, found: dict[str, See
         kind = seen.st_mode & _KIND
         if kind == stat.S_IFREG:
             if name[-3:] == ".md" or everything:
-                found[prefix + name] = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_dev)
+                tracked[prefix + name] = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_dev)
         elif kind == stat.S_IFDIR:
             below.append(prefix + name)
     return below
@@ -289,15 +289,15 @@ class TopicFiles:
             self._entries, self._last, self._suspect = entries, {}, set()
         doubtful_from = written_ns - _CLOCK_STEP_NS
         last, suspect = self._last, self._suspect
-        found = list_tracked(self._folder)
+        tracked = list_tracked(self._folder)
         changed: dict[str, bytes] = {}
         seen: dict[str, tuple[Seen, bytes]] = {}
         same: dict[str, tuple[Seen, bytes]] = {}
         self._suspect = set()
         # Most often nothing changed, and comparing the whole is far cheaper than comparing one by one.
-        unsure = found.keys() & suspect if found == last else found
+        unsure = tracked.keys() & suspect if tracked == last else tracked
         for path in unsure:
-            looks = found[path]
+            looks = tracked[path]
             entry = entries.get(path)
             if last.get(path) == looks and path not in suspect and entry is not None:
                 continue
@@ -318,8 +318,10 @@ class TopicFiles:
             else:
                 changed[path] = content
                 seen[path] = (looks, oid)
-        self._last = found
-        removed = tuple(path for path in entries if path not in found) if len(found) != len(entries) or changed else ()
+        self._last = tracked
+        removed = (
+            tuple(path for path in entries if path not in tracked) if len(tracked) != len(entries) or changed else ()
+        )
         return Edits(changed, removed, seen, same)
 
     def read(self, path: str) -> bytes | None:
@@ -385,13 +387,13 @@ class TopicFiles:
         """Look at what a write replaced; what was expected is removed, anything else is told and waits there."""
         draft = self.draft(path)
         try:
-            found = draft.read_bytes()
+            content = draft.read_bytes()
         except FileNotFoundError:
             return None
-        if blob_id(found) == expected or found == written:
+        if blob_id(content) == expected or content == written:
             draft.unlink()
             return None
-        return Displaced(path, expected, found, written)
+        return Displaced(path, expected, content, written)
 
     def put_back(self, path: str) -> None:
         """Put what a write replaced into its place again."""

@@ -112,8 +112,8 @@ class Writer:
             Unavailable: the directory cannot be written (full, read-only); it is as it was.
         """
         lock = self.folder.writer_lock
-        held = locked(lock, label="writing memory", now=self._now(), timeout_seconds=self._timeout_seconds)
-        with held, translate_os_errors("write", self.folder.directory):
+        lock_held = locked(lock, label="writing memory", now=self._now(), timeout_seconds=self._timeout_seconds)
+        with lock_held, translate_os_errors("write", self.folder.directory):
             # Whoever takes the lock writes into its file, so its time is the disk's own idea of now.
             disk_now = lock.stat().st_mtime_ns
             if not self.history.exists:
@@ -159,10 +159,10 @@ class Writer:
         return follows
 
     def _write_held(self, path: str, content: bytes) -> None:
-        held = self.held[path]
-        if _id(self.tree.read(path)) == held.oid != blob_id(content):
+        withheld = self.held[path]
+        if _id(self.tree.read(path)) == withheld.oid != blob_id(content):
             write_atomic(self.folder.directory / path, content, durable=False)
-            self.held[path] = WithheldFile(blob_id(content), held.findings)
+            self.held[path] = WithheldFile(blob_id(content), withheld.findings)
 
     def find_committed_id(self, path: str) -> bytes | None:
         """The content id that the last commit holds for a path."""
@@ -203,14 +203,14 @@ class Writer:
             self.held.pop(path, None)
         clean: dict[str, bytes] = {}
         for path, content in edits.changed.items():
-            known = self.held.pop(path, None)
-            if known is None or known.oid != blob_id(content):
+            withheld = self.held.pop(path, None)
+            if withheld is None or withheld.oid != blob_id(content):
                 findings = find_secrets(path, content)
-                known = WithheldFile(blob_id(content), findings) if findings else None
-            if known is None:
+                withheld = WithheldFile(blob_id(content), findings) if findings else None
+            if withheld is None:
                 clean[path] = content
             else:
-                self.held[path] = known
+                self.held[path] = withheld
         return clean
 
     def _commit_edits(self, files: Files, edits: Edits, attribute: Attribute) -> Iterator[str]:
@@ -234,7 +234,7 @@ class Writer:
 
     def _record(
         self,
-        found: Files,
+        found_files: Files,
         to_write: Files,
         change: Change,
         edits: Edits | None = None,
@@ -246,9 +246,10 @@ class Writer:
         """
         history = self.history
         expected = {
-            path: held.oid if (held := self.held.get(path)) else self.find_committed_id(path) for path in to_write
+            path: withheld.oid if (withheld := self.held.get(path)) else self.find_committed_id(path)
+            for path in to_write
         }
-        commit = history.write_commit({**found, **to_write}, change, self._now())
+        commit = history.write_commit({**found_files, **to_write}, change, self._now())
         try:
             flush((*history.folders, *self.tree.write_drafts(to_write)))
         except BaseException:
@@ -259,25 +260,25 @@ class Writer:
             raise
         seen = self.tree.write_in_place(to_write)
         if edits is not None:
-            seen |= {path: edits.seen.get(path) for path in found}
+            seen |= {path: edits.seen.get(path) for path in found_files}
         settled = [self.tree.settle(path, expected[path], content) for path, content in to_write.items()]
         displaced = [each for each in settled if each is not None]
         history.move(commit, seen, is_done=not displaced)
         flush((*self.tree.folders(to_write), *history.folders))
         history.write_entries()
-        self._noticed({**found, **to_write})
+        self._noticed({**found_files, **to_write})
         if displaced:
             self._keep(displaced)
         pack_when_due(history)
         return commit
 
-    def _keep(self, found: list[Displaced]) -> None:
+    def _keep(self, displaced: list[Displaced]) -> None:
         """Bring back edits that were made while we wrote, merged or beside ours, and end the change.
 
         Only then is the record of the pending commit removed: killed before, the next writer finds them again.
         """
         files: dict[str, bytes | None] = {}
-        for each in found:
+        for each in displaced:
             findings = find_secrets(each.path, each.found)
             if findings:
                 self.tree.put_back(each.path)
@@ -290,7 +291,7 @@ class Writer:
                 path, content = self._merge_or_copy(each.path, each.expected, each.written, each.found)
                 files[path] = content
         self._commit(files, AT_ONCE, is_nested=True)
-        for each in found:
+        for each in displaced:
             self.tree.draft(each.path).unlink(missing_ok=True)
         self.history.remove_pending()
 

@@ -28,10 +28,10 @@ def last_known(topic: Topic, file_time: datetime | None = None) -> date | dateti
 
 def age_days(topic: Topic, now: datetime, file_time: datetime | None = None) -> int:
     """Calendar days since the memory was last found true; `now` carries the user's zone. A clock ahead gives 0."""
-    known = last_known(topic, file_time)
-    if isinstance(known, datetime):
-        known = known.astimezone(now.tzinfo).date()
-    return 0 if known is None else max(0, (now.date() - known).days)
+    last_true = last_known(topic, file_time)
+    if isinstance(last_true, datetime):
+        last_true = last_true.astimezone(now.tzinfo).date()
+    return 0 if last_true is None else max(0, (now.date() - last_true).days)
 
 
 def age_words(days: int) -> str:

@@ -44,8 +44,8 @@ def file_name(topic_type: str | None, name: str, taken: Container[str] = ()) -> 
 
 
 def _stem(name: str) -> str:
-    kept = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else "_" for c in _strip_accents(name))
-    words = [word for word in kept.split("_") if any(c.isalnum() for c in word)]
+    cleaned = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else "_" for c in _strip_accents(name))
+    words = [word for word in cleaned.split("_") if any(c.isalnum() for c in word)]
     return unicodedata.normalize("NFC", "_".join(words)) or f"topic_{_short_hash(name)}"
 
 

@@ -93,9 +93,9 @@ def _moment(day: date | datetime) -> datetime:
 
 
 def _merge_list(base: Sequence[object], mine: Sequence[object], theirs: Sequence[object]) -> tuple[object, ...]:
-    kept = [item for item in base if item in mine and item in theirs]
+    common = [item for item in base if item in mine and item in theirs]
     added = {item for item in (*mine, *theirs) if item not in base}
-    return (*kept, *sorted(added, key=repr))
+    return (*common, *sorted(added, key=repr))
 
 
 def _reads_as(path: str, text: str, topic: Topic) -> bool:

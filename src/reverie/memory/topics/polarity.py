@@ -88,24 +88,27 @@ def find_mismatch(source: str, stored: str, *, is_title: bool = False) -> Polari
     if _fold_text(source).strip(" .!。！") == _fold_text(stored).strip(" .!。！"):
         return None
     source, stored = source[:_COMPARED_CHARS], stored[:_COMPARED_CHARS]
-    said, kept = _read(source), _read(_strip_resolved_dates(source, stored))
-    if not said.is_understood and not is_title:
+    source_marks, stored_marks = _read(source), _read(_strip_resolved_dates(source, stored))
+    if not source_marks.is_understood and not is_title:
         # Negation in this script is not known: only the words themselves are sure to mean the same.
         return None if _fold_text(source) in _fold_text(stored) else PolarityMismatch(MismatchKind.negation, (source,))
-    touched = said if is_title else _select_related_sentences(said, kept)
-    checks = [_find_inversion(said, kept), *_find_additions(said, kept, is_title=is_title)]
-    checks += [_find_dropped_condition(said, kept)] if is_title else _missing(touched, kept)
-    return next((found for found in checks if found), None) or _find_rewording(touched, kept, is_title=is_title)
+    touched = source_marks if is_title else _select_related_sentences(source_marks, stored_marks)
+    checks = [
+        _find_inversion(source_marks, stored_marks),
+        *_find_additions(source_marks, stored_marks, is_title=is_title),
+    ]
+    checks += [_find_dropped_condition(source_marks, stored_marks)] if is_title else _missing(touched, stored_marks)
+    return next((found for found in checks if found), None) or _find_rewording(touched, stored_marks, is_title=is_title)
 
 
 def is_substituted(source: str, stored: str) -> bool:
     """Whether a text of nearly the same words has others in the place of some, or an order that says otherwise."""
-    said, kept = _extract_words(source), _extract_words(stored)
-    is_new = any(not _is_found(word, _places(source)) for word in kept)
-    is_left_out = any(not _is_found(word, _places(stored)) for word in said)
+    source_words, stored_words = _extract_words(source), _extract_words(stored)
+    is_new = any(not _is_found(word, _places(source)) for word in stored_words)
+    is_left_out = any(not _is_found(word, _places(stored)) for word in source_words)
     if is_new or is_left_out:
         return is_new and is_left_out
-    return bool(_compile(COMPARING).search(_fold_text(source))) and not _is_selection(kept, _places(source))
+    return bool(_compile(COMPARING).search(_fold_text(source))) and not _is_selection(stored_words, _places(source))
 
 
 def keep_as_said(topic: Topic) -> Topic:
@@ -143,17 +146,17 @@ def find_distortion(topic: Topic, old: Topic | None = None) -> PolarityMismatch 
     fresh = [
         each for each in _paragraphs(topic.body) if not any(_fold_text(kept) in _fold_text(each) for kept in before)
     ]
-    told = [] if topic.description in before else [topic.description]
-    found: PolarityMismatch | None = None
+    texts = [] if topic.description in before else [topic.description]
+    mismatch: PolarityMismatch | None = None
     for source in dict.fromkeys(("\n".join(quotes), *quotes)) if quotes else ():
-        found = next(filter(None, (find_mismatch(source, each) for each in told)), None)
+        mismatch = next(filter(None, (find_mismatch(source, each) for each in texts)), None)
         if fresh and _find_in_body(source, topic.body):
-            found = found or _find_in_body(source, "\n\n".join(fresh))
+            mismatch = mismatch or _find_in_body(source, "\n\n".join(fresh))
         if old is None or old.name != topic.name:
-            found = found or find_mismatch(source, topic.name, is_title=True)
-        if found is None:
+            mismatch = mismatch or find_mismatch(source, topic.name, is_title=True)
+        if mismatch is None:
             return None
-    return found
+    return mismatch
 
 
 def is_confirmation(text: str) -> bool:
@@ -249,11 +252,11 @@ def _negations(masked: str) -> Iterator[re.Match[str]]:
 
 def _numbers(text: str) -> tuple[str, ...]:
     flat = _fold_text(text)
-    found = [(each.start(), each[0].strip("+").replace(",", "")) for each in _compile(NUMBER).finditer(flat)]
-    found += [(each.start(), _han_number(each[0])) for each in _compile(HAN_NUMBER).finditer(flat)]
+    numbers = [(each.start(), each[0].strip("+").replace(",", "")) for each in _compile(NUMBER).finditer(flat)]
+    numbers += [(each.start(), _han_number(each[0])) for each in _compile(HAN_NUMBER).finditer(flat)]
     words = re.finditer(r"[^\W\d_]+", flat)
-    found += [(each.start(), NUMBER_WORDS[each[0]]) for each in words if each[0] in NUMBER_WORDS]
-    return tuple(dict.fromkeys(number for _, number in sorted(found)))
+    numbers += [(each.start(), NUMBER_WORDS[each[0]]) for each in words if each[0] in NUMBER_WORDS]
+    return tuple(dict.fromkeys(number for _, number in sorted(numbers)))
 
 
 def _han_number(text: str) -> str:
@@ -262,8 +265,8 @@ def _han_number(text: str) -> str:
 
 def _names(text: str) -> tuple[str, ...]:
     """Identifiers, and what is written with a capital letter within a sentence or like a person at its beginning."""
-    found = [(each.start(), each[0]) for each in _compile(IDENTIFIER).finditer(text)]
-    found += [(each.start(), each[0]) for each in _compile(PERSON).finditer(text)]
+    named_at = [(each.start(), each[0]) for each in _compile(IDENTIFIER).finditer(text)]
+    named_at += [(each.start(), each[0]) for each in _compile(PERSON).finditer(text)]
     at = 0
     for sentence in split_sentences(text):
         at = text.index(sentence, at)
@@ -275,8 +278,8 @@ def _names(text: str) -> tuple[str, ...]:
             )
             if _fold_text(each[0]) in NO_NAMES or (is_first and not _compile(VERB_NEXT).match(sentence, each.end())):
                 continue
-            found.append((at + each.start(), each[0]))
-    names = (_fold_text(name).strip("`").removesuffix("'s") for _, name in sorted(found))
+            named_at.append((at + each.start(), each[0]))
+    names = (_fold_text(name).strip("`").removesuffix("'s") for _, name in sorted(named_at))
     return tuple(dict.fromkeys(name for name in names if name))
 
 
@@ -305,16 +308,16 @@ def _strip_resolved_dates(source: str, stored: str) -> str:
     return _compile(RESOLVED).sub(lambda found: found[0] if found[0].strip() in source else "", stored)
 
 
-def _select_related_sentences(said: _Marks, kept: _Marks) -> _Marks:
+def _select_related_sentences(source: _Marks, stored: _Marks) -> _Marks:
     """The sentences of a source that a stored text speaks of, with those behind them that limit what they say."""
-    sentences = split_sentences(said.text)
+    sentences = split_sentences(source.text)
     if len(sentences) <= 1:
-        return said
-    words = set(kept.sides)
+        return source
+    words = set(stored.sides)
     shares = [len(words & set(_read(each).sides)) / max(1, len(_read(each).sides)) for each in sentences]
     best = max(shares)
     if best == 0:
-        return said
+        return source
     chosen: list[str] = []
     previous = False
     for sentence, share in zip(sentences, shares, strict=True):
@@ -324,12 +327,12 @@ def _select_related_sentences(said: _Marks, kept: _Marks) -> _Marks:
     return _read("\n".join(chosen))
 
 
-def _find_inversion(said: _Marks, kept: _Marks) -> PolarityMismatch | None:
+def _find_inversion(source: _Marks, stored: _Marks) -> PolarityMismatch | None:
     """Whether a word stands in a negated clause on one side and never in such a one on the other."""
-    wrong = [word for word, sides in kept.sides.items() if word in said.sides and not sides & said.sides[word]]
+    wrong = [word for word, sides in stored.sides.items() if word in source.sides and not sides & source.sides[word]]
     if not wrong:
         return None
-    negated = [word for word in wrong if not _counts(kept.sides[word]) & _counts(said.sides[word])]
+    negated = [word for word in wrong if not _counts(stored.sides[word]) & _counts(source.sides[word])]
     return PolarityMismatch(MismatchKind.negation if negated else MismatchKind.condition, tuple(negated or wrong))
 
 
@@ -337,53 +340,55 @@ def _counts(sides: frozenset[_Side]) -> set[int]:
     return {count for count, _ in sides}
 
 
-def _find_additions(said: _Marks, kept: _Marks, *, is_title: bool) -> Iterator[PolarityMismatch | None]:
-    is_more = _most_negations(kept) > said.negations
-    yield PolarityMismatch(MismatchKind.negation, kept.negation_words) if is_more else None
-    numbers = tuple(number for number in kept.numbers if number not in said.numbers)
+def _find_additions(source: _Marks, stored: _Marks, *, is_title: bool) -> Iterator[PolarityMismatch | None]:
+    is_more = _most_negations(stored) > source.negations
+    yield PolarityMismatch(MismatchKind.negation, stored.negation_words) if is_more else None
+    numbers = tuple(number for number in stored.numbers if number not in source.numbers)
     yield PolarityMismatch(MismatchKind.number, numbers) if numbers else None
-    names = tuple(name for name in kept.names if name not in said.flat)
-    if is_title and _is_title_case(kept.text):
+    names = tuple(name for name in stored.names if name not in source.flat)
+    if is_title and _is_title_case(stored.text):
         names = ()
     yield PolarityMismatch(MismatchKind.name, names) if names else None
-    conditions = tuple(sorted(kept.conditions - said.conditions))
+    conditions = tuple(sorted(stored.conditions - source.conditions))
     yield PolarityMismatch(MismatchKind.condition, conditions) if conditions else None
 
 
-def _most_negations(kept: _Marks) -> int:
-    return max((_read(each).negations for each in split_sentences(kept.text)), default=0)
+def _most_negations(stored: _Marks) -> int:
+    return max((_read(each).negations for each in split_sentences(stored.text)), default=0)
 
 
-def _missing(said: _Marks, kept: _Marks) -> Iterator[PolarityMismatch | None]:
-    yield PolarityMismatch(MismatchKind.negation, said.negation_words) if kept.negations < said.negations else None
-    numbers = tuple(number for number in said.numbers if number not in kept.numbers)
+def _missing(source: _Marks, stored: _Marks) -> Iterator[PolarityMismatch | None]:
+    yield (
+        PolarityMismatch(MismatchKind.negation, source.negation_words) if stored.negations < source.negations else None
+    )
+    numbers = tuple(number for number in source.numbers if number not in stored.numbers)
     yield PolarityMismatch(MismatchKind.number, numbers) if numbers else None
-    names = tuple(name for name in said.names if name not in kept.flat)
+    names = tuple(name for name in source.names if name not in stored.flat)
     yield PolarityMismatch(MismatchKind.name, names) if names else None
-    conditions = tuple(sorted(said.conditions - kept.conditions))
+    conditions = tuple(sorted(source.conditions - stored.conditions))
     yield PolarityMismatch(MismatchKind.condition, conditions) if conditions else None
     for kind, mine, theirs in (
-        (MismatchKind.number, said.numbers, kept.numbers),
-        (MismatchKind.name, said.names, kept.names),
+        (MismatchKind.number, source.numbers, stored.numbers),
+        (MismatchKind.name, source.names, stored.names),
     ):
         shared = [each for each in theirs if each in mine]
         yield PolarityMismatch(kind, tuple(shared)) if shared != [each for each in mine if each in theirs] else None
 
 
-def _find_dropped_condition(said: _Marks, kept: _Marks) -> PolarityMismatch | None:
+def _find_dropped_condition(source: _Marks, stored: _Marks) -> PolarityMismatch | None:
     """Whether a title that is a statement of its own leaves out on what condition it holds."""
-    told = _extract_words(kept.text)
-    if len(told) < _STATEMENT_WORDS or not _is_selection(told, _places(said.text)):
+    stored_words = _extract_words(stored.text)
+    if len(stored_words) < _STATEMENT_WORDS or not _is_selection(stored_words, _places(source.text)):
         return None
-    missing = tuple(sorted(_select_related_sentences(said, kept).conditions - kept.conditions))
+    missing = tuple(sorted(_select_related_sentences(source, stored).conditions - stored.conditions))
     return PolarityMismatch(MismatchKind.condition, missing) if missing else None
 
 
-def _find_rewording(said: _Marks, kept: _Marks, *, is_title: bool) -> PolarityMismatch | None:
+def _find_rewording(source: _Marks, stored: _Marks, *, is_title: bool) -> PolarityMismatch | None:
     """Whether a text adds words, changes their order, or leaves out more than what leads up to a statement."""
-    places = _places(said.text)
-    is_free = is_title and not _compile(COMPARING).search(said.flat)
-    for sentence in split_sentences(kept.text):
+    places = _places(source.text)
+    is_free = is_title and not _compile(COMPARING).search(source.flat)
+    for sentence in split_sentences(stored.text):
         words = [
             word
             for word in _extract_words(sentence)
@@ -394,23 +399,23 @@ def _find_rewording(said: _Marks, kept: _Marks, *, is_title: bool) -> PolarityMi
             return PolarityMismatch(MismatchKind.wording, tuple(new))
         if not is_free and not _is_selection(words, places):
             return PolarityMismatch(MismatchKind.wording, tuple(words))
-    if is_title or kept.text.rstrip().endswith("…"):
+    if is_title or stored.text.rstrip().endswith("…"):
         return None
-    told = _places(kept.text)
-    left_out = tuple(word for word in _extract_words(said.text) if not _is_found(word, told))
+    stored_places = _places(stored.text)
+    left_out = tuple(word for word in _extract_words(source.text) if not _is_found(word, stored_places))
     return PolarityMismatch(MismatchKind.wording, left_out) if left_out else None
 
 
 @lru_cache(maxsize=512)
 def _extract_words(text: str) -> tuple[str, ...]:
     """The words of a text in order, without what leads up to a statement, follows it in courtesy, or says nothing."""
-    found: list[str] = []
+    words: list[str] = []
     for sentence in _mask_identifiers(text).split("\n"):
         plain = _compile(TAIL).sub("", _compile(rf"\A(?:{LEAD})+").sub("", sentence)) or sentence
         for pattern, spelled in SPELLINGS:
             plain = _compile(pattern).sub(spelled, plain)
-        found += _compile(rf"{CJK}|\d+|(?:(?!{CJK})[^\W\d_])+|[$€£¥%]").findall(plain)
-    return tuple(NUMBER_WORDS.get(word) or HAN_DIGITS.get(word) or word for word in found if word not in UNSAID)
+        words += _compile(rf"{CJK}|\d+|(?:(?!{CJK})[^\W\d_])+|[$€£¥%]").findall(plain)
+    return tuple(NUMBER_WORDS.get(word) or HAN_DIGITS.get(word) or word for word in words if word not in UNSAID)
 
 
 @lru_cache(maxsize=64)
@@ -457,9 +462,9 @@ def _paragraphs(body: str) -> list[str]:
 def _find_in_body(source: str, body: str) -> PolarityMismatch | None:
     """The first difference of a body; what it adds to the statement is not compared word by word."""
     whole = _statements(source, _paragraphs(body))
-    found = find_mismatch(source, whole)
-    if found is None or found.kind is not MismatchKind.wording:
-        return found
+    mismatch = find_mismatch(source, whole)
+    if mismatch is None or mismatch.kind is not MismatchKind.wording:
+        return mismatch
     added = _find_added_paragraphs(source, body)
     return find_mismatch(source, _statements(source, [each for each in _paragraphs(body) if each not in added]))
 
@@ -477,13 +482,13 @@ def _is_about(source: str, text: str) -> bool:
 def _statements(source: str, paragraphs: Iterable[str]) -> str:
     """Paragraphs without what is no statement of its own: where it applies, in the very words of the source."""
     flat = _fold_text(source)
-    kept = []
+    statements = []
     for each in paragraphs:
         use = _fold_text(each.removeprefix(_HOW)) if each.startswith(_HOW) else ""
         is_exception = _compile(rf"{EXCEPTING}{re.escape(use)}").search(flat) if use else None
         if not use or use not in flat or is_exception:
-            kept.append(re.sub(r"\A\*\*[\w\s]+:\*\*\s*", "", each))
-    return "\n".join(kept)
+            statements.append(re.sub(r"\A\*\*[\w\s]+:\*\*\s*", "", each))
+    return "\n".join(statements)
 
 
 def _nearest(source: str, text: str) -> str:

@@ -35,9 +35,9 @@ def topic_remarks(path: str, text: str) -> tuple[Remark, ...]:
         if entry.key in seen:
             remarks.append(Remark(line, f"{entry.key!r} stands here a second time; the last one counts"))
         seen.add(entry.key)
-    known = {field.key for field in FIELDS}
+    known_keys = {field.key for field in FIELDS}
     for key, value in topic.extra:
-        if key in known:
+        if key in known_keys:
             where = matter.find(key)
             place = None if where is None else where.first + 2
             remarks.append(Remark(place, f"{key!r} cannot mean {value}; it is kept and not used"))

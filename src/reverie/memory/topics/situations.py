@@ -48,16 +48,16 @@ class Situation:
 
 def matches(when: When, situation: Situation) -> tuple[str, ...]:
     """The reasons why a memory applies now, in words; none when it does not."""
-    found = ["it holds always"] if when.always else []
+    reasons = ["it holds always"] if when.always else []
     for pattern in when.files:
         file = next((file for file in situation.files if matches_like_gitignore(pattern, file)), None)
-        found += [f"{file} matches {pattern}"] if file is not None else []
+        reasons += [f"{file} matches {pattern}"] if file is not None else []
     used = {tool.casefold() for tool in situation.tools}
-    found += [f"{tool} is in use" for tool in when.tools if tool.casefold() in used]
+    reasons += [f"{tool} is in use" for tool in when.tools if tool.casefold() in used]
     asked = find_asked_tasks(situation.request) if when.tasks else {}
-    found += [f"the request is about {task} ({asked[task]})" for task in when.tasks if task in asked]
-    found += [f"the request says {word!r}" for word in when.words if _says(situation.request, word)]
-    return tuple(found)
+    reasons += [f"the request is about {task} ({asked[task]})" for task in when.tasks if task in asked]
+    reasons += [f"the request says {word!r}" for word in when.words if _says(situation.request, word)]
+    return tuple(reasons)
 
 
 def derive_when(name: str, description: str, body: str, topic_type: str | None) -> When | None:
@@ -179,25 +179,25 @@ _TOOLS = (
 
 def _find_file_globs(rule: str) -> tuple[str, ...]:
     globs_named = re.finditer(_GLOB, rule) if "*" in rule else ()
-    found = [match[0] for match in globs_named if match[0].strip("*/")]
-    found += [f"*.{match[1].lower()}" for match in re.finditer(_EXTENSION, rule)]
+    patterns = [match[0] for match in globs_named if match[0].strip("*/")]
+    patterns += [f"*.{match[1].lower()}" for match in re.finditer(_EXTENSION, rule)]
     lowered = rule.lower()
     for part, words, globs in _LANGUAGES:
         if part in lowered and re.search(rf"(?<![\w-])(?:{words})(?![\w-])", rule, re.IGNORECASE):
-            found += globs
-    return tuple(dict.fromkeys(found))
+            patterns += globs
+    return tuple(dict.fromkeys(patterns))
 
 
 def _find_tools(rule: str) -> tuple[str, ...]:
     """Programs as words; tools of the agent, whose names are ordinary words, only in backticks or as `the … tool`."""
-    found: list[str] = []
+    tools: list[str] = []
     for match in re.finditer(_TOOLS, rule):
         before, after = rule[max(0, match.start() - 1) : match.start()], rule[match.end() : match.end() + 5]
         is_marked = (before == "`" and after[:1] == "`") or after == " tool"
         is_ordinary_word = match[0] in {"make", "go", "task"} or match["tool"] is not None
         if is_marked or not is_ordinary_word:
-            found.append(match[0])
-    return tuple(dict.fromkeys(found))
+            tools.append(match[0])
+    return tuple(dict.fromkeys(tools))
 
 
 # Kinds of task in one table: how requests ask for them, and how rules refer to them.
@@ -317,7 +317,7 @@ def tasks_spoken_of(rule: str) -> dict[str, str]:
 
 
 def _find_kinds(text: str, *, spoken_of: bool) -> dict[str, str]:
-    found: dict[str, tuple[int, str]] = {}
+    kinds: dict[str, tuple[int, str]] = {}
     lowered = text.lower()
     for kind in KINDS:
         words = kind.spoken_of if spoken_of else kind.asked
@@ -326,8 +326,8 @@ def _find_kinds(text: str, *, spoken_of: bool) -> dict[str, str]:
         unspaced = tuple(word for word in kind.unspaced.split() if word.lower() in lowered)
         match = _pattern(spaced, unspaced).search(text) if spaced or unspaced else None
         if match:
-            found[kind.name] = match.start(), match[0]
-    return {name: word for name, (_, word) in sorted(found.items(), key=lambda item: item[1])}
+            kinds[kind.name] = match.start(), match[0]
+    return {name: word for name, (_, word) in sorted(kinds.items(), key=lambda item: item[1])}
 
 
 @cache

@@ -28,8 +28,8 @@ def parse_topic(path: str, text: str) -> Topic:
     matter = front_matter.split(path, text)
     if matter is None:
         return Topic(path, "", "", body=text.removeprefix(BOM))
-    known, extra = _understand(matter.table())
-    return Topic(path, body=matter.body, extra=extra, **{"name": "", "description": "", **known})
+    fields, extra = _understand(matter.table())
+    return Topic(path, body=matter.body, extra=extra, **{"name": "", "description": "", **fields})
 
 
 def render_topic(topic: Topic, previous_text: str | None = None) -> str:
@@ -47,25 +47,25 @@ def render_topic(topic: Topic, previous_text: str | None = None) -> str:
 
 
 def _understand(table: Table) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
-    found = dict(table.pairs)
-    known: dict[str, Any] = {}
+    by_key = dict(table.pairs)
+    fields: dict[str, Any] = {}
     for field in FIELDS:
-        value = found.get(field.key)
+        value = by_key.get(field.key)
         if value is None:
             continue
         try:
-            known[field.key] = field.read(value)
-            del found[field.key]
+            fields[field.key] = field.read(value)
+            del by_key[field.key]
         except NotUnderstood:
             pass
-    metadata = found.get("metadata")
+    metadata = by_key.get("metadata")
     if table.get("type") is None and isinstance(metadata, Table):
-        known |= _parse_nested_type(metadata)
-        rest = metadata.without("type") if "type" in known else metadata
-        found["metadata"] = rest
+        fields |= _parse_nested_type(metadata)
+        rest = metadata.without("type") if "type" in fields else metadata
+        by_key["metadata"] = rest
         if rest == Table(()) != metadata:
-            del found["metadata"]
-    return known, tuple((key, canonical(value)) for key, value in found.items())
+            del by_key["metadata"]
+    return fields, tuple((key, canonical(value)) for key, value in by_key.items())
 
 
 def _parse_nested_type(metadata: Table) -> dict[str, Any]:

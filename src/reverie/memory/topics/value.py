@@ -194,8 +194,8 @@ class Vetted:
 
     def get(self, path: str, content: bytes) -> Topic | None:
         """The topic of a content that was looked at; None where nobody has."""
-        known = self._topics.get(path)
-        return known[1] if known is not None and known[0] == content else None
+        entry = self._topics.get(path)
+        return entry[1] if entry is not None and entry[0] == content else None
 
     def clear(self) -> None:
         """Forget them: the change is done."""

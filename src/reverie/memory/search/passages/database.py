@@ -219,16 +219,16 @@ class PassageDatabase:
     def drop(self, path: str) -> None:
         """Take a transcript and all its terms out; only inside `writing`."""
         execute = self._connection.execute
-        found = execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
-        if found is None:
+        file_row = execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        if file_row is None:
             return
-        rows = execute("SELECT id, length, lines, terms FROM passages WHERE file = ?", found).fetchall()
+        rows = execute("SELECT id, length, lines, terms FROM passages WHERE file = ?", file_row).fetchall()
         self._connection.executemany(
             "INSERT INTO postings(postings, rowid, terms) VALUES ('delete', ?, ?)",
             ((row[0], zlib.decompress(row[3]).decode("utf-8")) for row in rows),
         )
-        execute("DELETE FROM passages WHERE file = ?", found)
-        execute("DELETE FROM files WHERE id = ?", found)
+        execute("DELETE FROM passages WHERE file = ?", file_row)
+        execute("DELETE FROM files WHERE id = ?", file_row)
         self._count(-len(rows), -sum(row[1] for row in rows), -sum(row[2] for row in rows))
 
     def clear(self) -> None:
@@ -276,8 +276,8 @@ class PassageDatabase:
             self._frequencies_of = version
         for term in wanted:
             if term not in self._frequencies:
-                found = self._connection.execute("SELECT doc, cnt FROM vocabulary WHERE term = ?", (term,)).fetchone()
-                self._frequencies[term] = found or (0, 0)
+                row = self._connection.execute("SELECT doc, cnt FROM vocabulary WHERE term = ?", (term,)).fetchone()
+                self._frequencies[term] = row or (0, 0)
         return {term: self._frequencies[term] for term in wanted}
 
     def subjects(self, wanted: Sequence[str]) -> frozenset[str]:  # noqa: ARG002 - passages name nobody
@@ -380,9 +380,9 @@ _PLACE = (
 
 
 def _row(
-    number: int, file: int, position: int, said: int | None, length: int, asking: float, terms: bytes
+    number: int, file: int, position: int, spoken_at: int | None, length: int, asking: float, terms: bytes
 ) -> DocumentRow:
-    day = None if said is None else _EPOCH + said // _SECONDS_PER_DAY
+    day = None if spoken_at is None else _EPOCH + spoken_at // _SECONDS_PER_DAY
     body = zlib.decompress(terms).decode("utf-8")
     return DocumentRow(
         *(number, str(number), str(file), position, None, day, 0, length, asking, 0.0, 0, ""),

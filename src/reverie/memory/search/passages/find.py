@@ -51,16 +51,16 @@ class PassageIndex(SearchIndex):
         sizes = [sum(frequencies[look][0] for look in groups[term]) for term in telling]
         words = [f"({_any(groups[term])})" for term in telling]
         asked = wanted.text.terms
-        found: list[int] = []
+        ids: list[int] = []
         if len(asked) > 1 and all(frequencies.get(term, _NEVER)[0] for term in asked):
-            found = self._passages.newest(f'"{" ".join(asked)}"', _IN_A_ROW, self._only)
-        self.in_a_row = frozenset(map(str, found))
+            ids = self._passages.newest(f'"{" ".join(asked)}"', _IN_A_ROW, self._only)
+        self.in_a_row = frozenset(map(str, ids))
         for question, postings in _questions(words, sizes):
             ask = self._passages.best if postings <= _POSTINGS_READ else self._passages.newest
-            found = self._passages.distinct([*found, *ask(question, _COPIES * self._most, self._only)])
-            if len(found) >= self._most:
+            ids = self._passages.distinct([*ids, *ask(question, _COPIES * self._most, self._only)])
+            if len(ids) >= self._most:
                 break
-        return found[: self._most]
+        return ids[: self._most]
 
     def _with_neighbours(self, rows: list[DocumentRow]) -> list[DocumentRow]:
         """Add the passages just before and after the candidates: they explain them, and may be meant themselves."""

@@ -117,11 +117,11 @@ class PastSearch:
     def _hit(self, scored: Candidate, place: PassagePlace, texts: Texts) -> PastHit:
         before = self._database.place_at(place.file, place.position - 1)
         after = self._database.place_at(place.file, place.position + 1)
-        said = texts.read(place)
+        record = texts.read(place)
         return PastHit(
             session=place.session,
-            message=said.message if said else "",
-            when=said.when if said else "",
+            message=record.message if record else "",
+            when=record.when if record else "",
             role=place.role,
             text=texts.passage(place),
             score=round(scored.score, 4),
@@ -141,9 +141,9 @@ def find_matched_words(text: str, words: Iterable[str]) -> frozenset[str]:
 
 def _is_telling(hit: Candidate, query: str) -> bool:
     """Whether a hit has more than words that are in every request; where the query has no other, these count."""
-    found = {word for words in hit.why.words.values() for word in words}
+    matched = {word for words in hit.why.words.values() for word in words}
     strong = [term for term in analyse_query(query).terms if not is_weak(term)]
-    return bool(found) if not strong else not found.isdisjoint(strong)
+    return bool(matched) if not strong else not matched.isdisjoint(strong)
 
 
 def _literally(
@@ -171,14 +171,14 @@ def _literally(
 
 def _once(ranked: list[tuple[Candidate, PassagePlace]], texts: Texts) -> list[tuple[Candidate, PassagePlace]]:
     """Without copies: the same record in a fork of the session, and the same words again."""
-    kept = []
+    unique = []
     shown: set[tuple[str, str]] = set()
     for hit, place in ranked:
-        said, text = texts.read(place), texts.read_passage(place)
-        if said is None or not text:
+        record, text = texts.read(place), texts.read_passage(place)
+        if record is None or not text:
             continue
-        copies = {(said.message, str(place.part)), ("", " ".join(text.split()))}
+        copies = {(record.message, str(place.part)), ("", " ".join(text.split()))}
         if shown.isdisjoint(copies):
-            kept.append((hit, place))
+            unique.append((hit, place))
         shown |= copies
-    return kept
+    return unique

@@ -16,12 +16,12 @@ class _Memo(dict[bytes, str]):
     """A written piece → its terms, joined by spaces."""
 
     def __missing__(self, piece: bytes) -> str:
-        found = " ".join(terms(piece.decode("utf-8", "replace")))
+        joined = " ".join(terms(piece.decode("utf-8", "replace")))
         if len(piece) <= _LONGEST_MEMORISED:
             if len(self) >= _MEMO_LIMIT:
                 self.clear()
-            self[piece] = found
-        return found
+            self[piece] = joined
+        return joined
 
 
 _memo = _Memo()
@@ -29,10 +29,10 @@ _memo = _Memo()
 
 def lines_of_terms(text: str) -> str:
     """Every term of a text in order, joined by spaces; the lines of the text by line breaks, empty ones left out."""
-    known = _memo.__getitem__
+    terms_of_word = _memo.__getitem__
     lines = []
     for line in text.encode("utf-8", "replace").translate(_NO_WORD).split(b"\n"):
-        found = " ".join(filter(None, map(known, line.split())))
-        if found:
-            lines.append(found)
+        joined = " ".join(filter(None, map(terms_of_word, line.split())))
+        if joined:
+            lines.append(joined)
     return "\n".join(lines)

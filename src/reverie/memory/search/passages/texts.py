@@ -28,21 +28,21 @@ class Texts:
 
     def read_passage(self, place: PassagePlace) -> str:
         """A passage exactly as it stands in the transcript; empty when it is gone."""
-        said = self.read(place)
-        pieces = cut(said.text) if said else []
+        record = self.read(place)
+        pieces = cut(record.text) if record else []
         return pieces[place.part] if place.part < len(pieces) else ""
 
     def passage(self, place: PassagePlace, *, first: int | None = None, last: int | None = None) -> str:
         """A passage, or so many characters from one end of it, without secrets; empty when it is gone."""
-        said = self.read(place)
-        pieces = cut(said.text) if said else []
-        if said is None or place.part >= len(pieces):
+        record = self.read(place)
+        pieces = cut(record.text) if record else []
+        if record is None or place.part >= len(pieces):
             return ""
         start = sum(map(len, pieces[: place.part]))
         end = start + len(pieces[place.part])
         from_ = start if last is None else max(start, end - last)
         to = end if first is None else min(end, start + first)
-        text = _without_secrets(said.text, from_, to).strip()
+        text = _without_secrets(record.text, from_, to).strip()
         return f"{'…' if from_ > start else ''}{text}{'…' if to < end else ''}"
 
 

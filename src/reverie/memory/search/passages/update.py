@@ -54,24 +54,24 @@ def sweep(
     database: PassageDatabase, transcripts: Iterable[SearchedTranscript], progress: Progress = lambda _done, _of: None
 ) -> Swept:
     """Bring the index up to these files; those that are not named any more are taken out."""
-    known = database.files()
-    found: dict[str, SearchedTranscript] = {}
+    indexed = database.files()
+    present: dict[str, SearchedTranscript] = {}
     stale: list[tuple[SearchedTranscript, int]] = []
     for transcript in transcripts:
         with suppress(OSError):
             state = _state(transcript, transcript.path.stat())
-            found[state.path] = transcript
-            before = known.get(state.path)
+            present[state.path] = transcript
+            before = indexed.get(state.path)
             if before is None or _looks(before) != _looks(state) or before.read_to < state.size:
                 stale.append((transcript, state.size))
-    gone = [path for path in known if path not in found]
+    gone = [path for path in indexed if path not in present]
     reader = _Reader(database, progress, sum(size for _, size in stale))
     reader.drop(gone)
     for transcript, _ in stale:
         reader.read(transcript)
     if reader.has_dropped:
         database.purge()
-    return Swept(len(found), len(stale) + len(gone), reader.bytes_read)
+    return Swept(len(present), len(stale) + len(gone), reader.bytes_read)
 
 
 class _Reader:
@@ -99,16 +99,16 @@ class _Reader:
         """Index the next piece; whether there is more. The transaction begins before the state is looked at."""
         with self._database.writing():
             now = _state(transcript, os.fstat(file.fileno()))
-            known = self._database.file(now.path)
-            if known is not None and not _is_continued(known, now, file):
+            state = self._database.file(now.path)
+            if state is not None and not _is_continued(state, now, file):
                 self._database.drop(now.path)
                 self.has_dropped = True
-                known = None
-            start = known.read_to if known else 0
+                state = None
+            start = state.read_to if state else 0
             data = _read_whole_lines(file, start)
             passages = [each for at, line in _lines(data) for each in _passages(line, start + at)]
             end = start + len(data)
-            if data or known is None or _looks(known) != _looks(now):
+            if data or state is None or _looks(state) != _looks(now):
                 self._database.add(replace(now, read_to=end, ends=_ends(file, end)), passages)
         self.bytes_read += len(data)
         return bool(data) and end < now.size
@@ -123,11 +123,11 @@ def _looks(state: FileState) -> tuple[int, ...]:
     return state.inode, state.size, state.mtime_ns, state.ctime_ns
 
 
-def _is_continued(known: FileState, now: FileState, file: BinaryIO) -> bool:
-    if _looks(known) == _looks(now):
+def _is_continued(indexed: FileState, now: FileState, file: BinaryIO) -> bool:
+    if _looks(indexed) == _looks(now):
         return True
-    is_longer = known.inode == now.inode and known.size < now.size
-    return is_longer and _ends(file, known.read_to) == known.ends
+    is_longer = indexed.inode == now.inode and indexed.size < now.size
+    return is_longer and _ends(file, indexed.read_to) == indexed.ends
 
 
 def _ends(file: BinaryIO, end: int) -> bytes:
@@ -164,19 +164,19 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _passages(line: bytes, start: int) -> Iterator[NewPassage]:
-    said = spoken(decode_line(line))
-    if said is None:
+    record = spoken(decode_line(line))
+    if record is None:
         return
-    moment = _moment(said)
-    for part, text in enumerate(cut(said.text)):
+    moment = _moment(record)
+    for part, text in enumerate(cut(record.text)):
         terms = lines_of_terms(text)
         if terms:
-            yield NewPassage(start, len(line), part, said.role, moment, terms, _asking(said.role, text))
+            yield NewPassage(start, len(line), part, record.role, moment, terms, _asking(record.role, text))
 
 
-def _moment(said: SpokenRecord) -> int | None:
+def _moment(record: SpokenRecord) -> int | None:
     try:
-        return int(datetime.fromisoformat(said.when).timestamp())
+        return int(datetime.fromisoformat(record.when).timestamp())
     except (ValueError, OverflowError):
         return None
 

@@ -171,8 +171,8 @@ class Git:
             self.command(*arguments), input=stdin, capture_output=True, env=self.environment, check=False
         )
         if done.returncode not in accept:
-            said = done.stderr.decode("utf-8", "replace").strip()
-            raise Unavailable(f"git {arguments[0]} failed in {self.directory}: {said or f'exit {done.returncode}'}")
+            stderr = done.stderr.decode("utf-8", "replace").strip()
+            raise Unavailable(f"git {arguments[0]} failed in {self.directory}: {stderr or f'exit {done.returncode}'}")
         return done.stdout
 
     def command(self, *arguments: str) -> list[str]:

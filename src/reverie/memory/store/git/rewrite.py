@@ -84,9 +84,9 @@ def purge(git: Git) -> None:
         (git.directory / name).unlink(missing_ok=True)
     # A killed `fast-import` leaves a `.keep` file, and git would not touch the pack beside it.
     for pattern in ("objects/??/tmp_*", "objects/pack/tmp_*", "objects/tmp_*", "objects/pack/*.keep"):
-        for left in git.directory.glob(pattern):
+        for leftover in git.directory.glob(pattern):
             with suppress(OSError):
-                left.unlink()
+                leftover.unlink()
     git.run("repack", "-a", "-d", "-q")
     git.run("prune", "--expire=now")
 
@@ -104,21 +104,21 @@ class _Filter:
         self._known: dict[bytes, bytes] = {}
 
     def apply(self, commit: _Commit) -> bytes:
-        kept: list[bytes] = []
+        output: list[bytes] = []
         touched = False
         for row in commit.files:
             head, path = _split_row(row)
             if path is not None and self._rules.is_erased(path):
                 touched = True
             elif path is not None and head.startswith(b"M 100644 ") and self._rules.is_rewritten(path):
-                kept.append(self._rewritten(row, head.split()[2]))
+                output.append(self._rewritten(row, head.split()[2]))
             else:
-                kept.append(row)
+                output.append(row)
         message = commit.message
         if touched:
             message = self._rules.message(message.decode("utf-8", "replace")).encode()
         header = [_to_draft(row) for row in commit.header]
-        return b"\n".join([*header, b"data %d" % len(message), message + b"".join([*commit.links, *kept]), b""])
+        return b"\n".join([*header, b"data %d" % len(message), message + b"".join([*commit.links, *output]), b""])
 
     def _rewritten(self, row: bytes, oid: bytes) -> bytes:
         """The line of a file, followed by its new content."""

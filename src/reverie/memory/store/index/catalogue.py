@@ -92,8 +92,8 @@ class RowTable:
 
     def _read_row(self, path: str) -> IndexRow | None:
         if path not in self._known:
-            found = self._open().execute(_TOPICS + " AND path = ?", (_encode_text(path),)).fetchone()
-            self._known[path] = _decode_row(*found) if found else None
+            row = self._open().execute(_TOPICS + " AND path = ?", (_encode_text(path),)).fetchone()
+            self._known[path] = _decode_row(*row) if row else None
         return self._known[path]
 
     def path_with_key(self, key: str) -> str | None:
@@ -116,10 +116,10 @@ class RowTable:
         """The first by `rank`, leaving out some paths."""
         used = {path: row for path, often in use.items() if often and (row := self.get(path)) is not None}
         limit = count + len(used) + len(without) + len(self._pending)
-        found = self._open().execute(_TOPICS + " ORDER BY place, path LIMIT ?", (limit,))
+        best_rows = self._open().execute(_TOPICS + " ORDER BY place, path LIMIT ?", (limit,))
         stored = {
             path: self._known.get(path) or _decode_row(*columns)
-            for columns in found
+            for columns in best_rows
             if (path := _decode_text(columns[0]))
         }
         self._known |= stored
@@ -144,8 +144,8 @@ class RowTable:
         if path in self._pending:
             put = self._pending[path]
             return put.oid if put is not None else None
-        found = self._open().execute("SELECT oid FROM lines WHERE path = ?", (_encode_text(path),)).fetchone()
-        return found[0] if found else None
+        row = self._open().execute("SELECT oid FROM lines WHERE path = ?", (_encode_text(path),)).fetchone()
+        return row[0] if row else None
 
     def put(self, rows: Iterable[tuple[str, bytes, IndexRow | None]]) -> None:
         """Set what is known of files: path, content id, and the row of an indexed topic that can be read."""
@@ -158,8 +158,8 @@ class RowTable:
     @property
     def head(self) -> str | None:
         """The commit for which the rows hold."""
-        found = self._open().execute("SELECT head FROM lines_of").fetchone()
-        return found[0] if found else None
+        row = self._open().execute("SELECT head FROM lines_of").fetchone()
+        return row[0] if row else None
 
     def commit(self, head: str | None) -> None:
         """Keep what was put, as that of a commit."""
@@ -345,11 +345,11 @@ class Catalogue:
 
     def read_names(self, listed: Mapping[str, Seen]) -> dict[str, str]:
         """Path → name of every listed topic that can be read, without the lock; only what is new is read."""
-        known = read_names(self._folder.search_index / INDEX_DB)
+        indexed_names = read_names(self._folder.search_index / INDEX_DB)
         names: dict[str, str] = {}
         for path, oid in find_known_content_ids(listed, *self._history.read_entries()).items():
-            if path in known and known[path][0] == oid:
-                names[path] = known[path][1]
+            if path in indexed_names and indexed_names[path][0] == oid:
+                names[path] = indexed_names[path][1]
             elif is_topic_path(path) and (row := _read_row(path, read_tracked(self._folder, path) or b"")) is not None:
                 names[path] = row.name
         return names
@@ -416,10 +416,10 @@ class Catalogue:
 
     def _load_all(self, entries: Entries) -> None:
         """Bring every row up to these entries; only contents that are new are read."""
-        known = self._table.oids()
+        indexed = self._table.oids()
         wanted = {path: entry.oid for path, entry in entries.items()}
-        self._table.remove(path for path in known if path not in wanted)
-        new = ((path, oid) for path, oid in wanted.items() if known.get(path) != oid)
+        self._table.remove(path for path in indexed if path not in wanted)
+        new = ((path, oid) for path, oid in wanted.items() if indexed.get(path) != oid)
         self._table.put(row for path, oid in new for row in self._read_rows(path, oid))
         self._table.commit(self._history.head)
 

@@ -71,8 +71,8 @@ def merge_index(base: str, mine: str, theirs: str, topics: Iterable[Topic]) -> s
     topics = list(topics)
     result = merge(*(_arrangement(text) for text in (base, mine, theirs)))
     text = result.union() if isinstance(result, Conflicted) else result.text
-    known = {topic.path: topic for topic in topics}
-    lines = [_link(line, known) for line in text.split("\n")]
+    by_path = {topic.path: topic for topic in topics}
+    lines = [_link(line, by_path) for line in text.split("\n")]
     return render_index(topics, "\n".join(line for line in lines if line is not None))
 
 
@@ -85,11 +85,11 @@ def _arrangement(text: str) -> str:
     )
 
 
-def _link(line: str, known: dict[str, Topic]) -> str | None:
+def _link(line: str, by_path: dict[str, Topic]) -> str | None:
     lead, mark, path = line.partition(_LINK)
     if not mark:
         return line
-    return generate_line(path, known[path].name, (known[path].description,), lead) if path in known else None
+    return generate_line(path, by_path[path].name, (by_path[path].description,), lead) if path in by_path else None
 
 
 def _generate_entry(topic: Topic) -> IndexEntry:
@@ -107,9 +107,9 @@ def _source_of(hook: str, topic: Topic) -> str:
 
 def _whole(now: str, was: str, source: str) -> str:
     """An edit of a text that was shown cut keeps the part that was not shown."""
-    kept = was.removesuffix(CUT)
-    if now.endswith(CUT) and was.endswith(CUT) and source.startswith(kept):
-        return now.removesuffix(CUT) + source[len(kept) :]
+    shown_part = was.removesuffix(CUT)
+    if now.endswith(CUT) and was.endswith(CUT) and source.startswith(shown_part):
+        return now.removesuffix(CUT) + source[len(shown_part) :]
     return now
 
 

@@ -76,14 +76,14 @@ def parse_index(text: str) -> tuple[Line, ...]:
 def strip_uncounted(text: str) -> str:
     """The text that counts against the limits: without front matter and without comments that stand as blocks."""
     lines = text.removeprefix(BOM).replace("\r\n", "\n").split("\n")
-    kept, done = [], 0
+    counted, done = [], 0
     for span in _spans(lines):
         if span.kind is _Kind.fence:
             continue
         rest = lines[span.last].partition("-->")[2] if span.kind is _Kind.comment else ""
-        kept += lines[done : span.first] + ([rest] if rest.strip() else [])
+        counted += lines[done : span.first] + ([rest] if rest.strip() else [])
         done = span.last + 1
-    return "\n".join([*kept, *lines[done:]])
+    return "\n".join([*counted, *lines[done:]])
 
 
 def generate_line(path: str, name: str, hooks: Iterable[str], lead: str = "- ") -> str:
@@ -304,17 +304,17 @@ def index_for_model(text: str, limits: IndexLimits | None = None) -> tuple[str, 
     """Cut MEMORY.md to its limits for a conversation; a cut text ends with a warning. Returns text and whether cut."""
     limits = limits or IndexLimits()
     whole = strip_uncounted(text)
-    kept = "".join(re.findall(r"[^\n]*\n|[^\n]+\Z", whole)[: limits.lines])
-    if _size_bytes(kept) > limits.size_bytes:
-        kept = kept.encode(errors="replace")[: limits.size_bytes].decode(errors="ignore")
-        kept = kept.rpartition("\n")[0] or kept
-    if kept.rstrip() == whole.rstrip():
-        return kept, False
+    cut_text = "".join(re.findall(r"[^\n]*\n|[^\n]+\Z", whole)[: limits.lines])
+    if _size_bytes(cut_text) > limits.size_bytes:
+        cut_text = cut_text.encode(errors="replace")[: limits.size_bytes].decode(errors="ignore")
+        cut_text = cut_text.rpartition("\n")[0] or cut_text
+    if cut_text.rstrip() == whole.rstrip():
+        return cut_text, False
     warning = (
         f"> Warning: this is only the beginning of MEMORY.md ({limits.lines} lines or {limits.size_bytes:,} bytes are "
         "loaded). Keep each entry below 150 characters and move detail into topic files."
     )
-    return f"{kept.rstrip()}\n\n{warning}\n", True
+    return f"{cut_text.rstrip()}\n\n{warning}\n", True
 
 
 @value
@@ -436,9 +436,9 @@ def _subject(row: IndexRow) -> tuple[bool, bool, int, str, str]:
 def _order_rows(chosen: list[IndexRow], standing: Collection[str], changed: Collection[str] | None) -> list[IndexRow]:
     """By subject; where only some topics changed, these are put among the others, whose order is not touched."""
     by_path = {row.path: row for row in chosen}
-    kept = [] if changed is None else [path for path in standing if path in by_path and path not in changed]
-    ordered = [by_path[path] for path in kept]
-    for row in sorted((row for row in chosen if row.path not in kept), key=_subject):
+    order = [] if changed is None else [path for path in standing if path in by_path and path not in changed]
+    ordered = [by_path[path] for path in order]
+    for row in sorted((row for row in chosen if row.path not in order), key=_subject):
         before = [place for place, other in enumerate(ordered, 1) if _subject(other) <= _subject(row)]
         ordered.insert(max(before, default=0), row)
     return ordered
