@@ -92,11 +92,11 @@ class IndexFile:
 
     def take_rebuilt(self) -> str | None:
         """Why the damaged file that stood here was replaced by an empty one, for the first who asks."""
-        found = self.connection.execute("SELECT why FROM rebuilt").fetchone()
-        if found is None:
+        row = self.connection.execute("SELECT why FROM rebuilt").fetchone()
+        if row is None:
             return None
         self.connection.execute("DELETE FROM rebuilt")
-        return str(found[0])
+        return str(row[0])
 
     def close(self) -> None:
         self.connection.close()

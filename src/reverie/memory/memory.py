@@ -218,23 +218,23 @@ class Memory:
         check_trust(topic)
         is_named = not topic.path
         check_asks(topic, self._read_saved(topic.path) if topic.asks and topic.path else None)
-        given = topic = self._for_team(topic) if team else topic
+        draft = topic = self._for_team(topic) if team else topic
 
         def complete(topic: Topic) -> Topic:
             return complete_topic(topic, self._now(), self._root, self._has_commit)
 
-        topic = complete(given)
+        topic = complete(draft)
         index = self.index
         twin = same_text(index, topic)
         if twin is not None and twin.name != topic.name and self._says(twin):
-            said = f"nothing saved: {twin.path} ({twin.name!r}) says exactly this already"
-            return Saved(twin.path, None, twin, (said,))
+            warning = f"nothing saved: {twin.path} ({twin.name!r}) says exactly this already"
+            return Saved(twin.path, None, twin, (warning,))
         saved = self.store.save(
             topic,
             author=who,
             reason=reason,
             session=session,
-            renew=lambda old, new: update_topic(old, given, complete) if is_named else new,
+            renew=lambda old, new: update_topic(old, draft, complete) if is_named else new,
             is_own_word=author is None,
         )
         near = (
@@ -251,7 +251,7 @@ class Memory:
         batch = list(topics)
         root = self._root if len(batch) <= _ANCHORS_DERIVED_UP_TO else None
         now = self._now()
-        given = {topic.name: topic for topic in batch if not topic.path}
+        unplaced = {topic.name: topic for topic in batch if not topic.path}
         for topic in batch:
             check_trust(topic)
             check_asks(topic, self._read_saved(topic.path) if topic.asks and topic.path else None)
@@ -260,7 +260,7 @@ class Memory:
             return complete_topic(topic, now, root)
 
         def renew(old: Topic, new: Topic) -> Topic:
-            return update_topic(old, given[new.name], complete) if new.name in given else new
+            return update_topic(old, unplaced[new.name], complete) if new.name in unplaced else new
 
         done, _ = self.store.save_many(map(complete, batch), author=author, reason=reason, renew=renew)
         return done
@@ -462,9 +462,9 @@ class Memory:
             return
         from reverie.memory.store.usage_log import Use, append_uses, redact_query
 
-        when, told = self._now().isoformat(timespec="seconds"), redact_query(_as_text(query))
+        when, redacted = self._now().isoformat(timespec="seconds"), redact_query(_as_text(query))
         for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
-            uses = [Use(hit.topic.path, when, told, hit.score, session) for hit in hits if hit.scope == scope]
+            uses = [Use(hit.topic.path, when, redacted, hit.score, session) for hit in hits if hit.scope == scope]
             with suppress(Error, OSError):
                 append_uses(folder.folder.folder, uses)
 
@@ -601,8 +601,8 @@ class Memory:
         """The path, inside the directory, of the memory that a person means."""
         from reverie.memory.topic_names import find_path, missing
 
-        found = find_path(self.index, name)
-        return found if found is not None else missing(self.index, name)
+        path = find_path(self.index, name)
+        return path if path is not None else missing(self.index, name)
 
     def watch(self) -> Watch:
         """Notice, commit and index edits by other programs as they happen, until it is closed."""
@@ -646,8 +646,8 @@ class Memory:
         from reverie.memory.extraction.learn import refusals_of
         from reverie.memory.store import timeline
 
-        found = (*timeline.refusals(self.store), *refusals_of(self.scope.folder, self._now()))
-        return tuple(sorted(found, key=lambda each: each.when))
+        refusals = (*timeline.refusals(self.store), *refusals_of(self.scope.folder, self._now()))
+        return tuple(sorted(refusals, key=lambda each: each.when))
 
     def knows(self, commit: str) -> bool:
         """Whether the history has a commit of this id or beginning of an id."""
@@ -764,20 +764,20 @@ class Memory:
         rebuilt = (f"the search index of {self.directory} could not be used and was rebuilt: {why}",) if why else ()
         if self._store is None:
             return rebuilt
-        found, recovered = self._store.held, self._store.history.recovered
+        withheld, recovered = self._store.held, self._store.history.recovered
         damage = (f"the history of {self.directory} was damaged: {recovered}",) if recovered else ()
-        held = tuple(
+        warnings = tuple(
             f"{path} holds what looks like a secret ({places}) that was not written by Reverie; the file stays as it "
             f"is, but is not committed, recalled or shared: take the secret out, or `reverie erase {path}`"
-            for path, places in found.items()
+            for path, places in withheld.items()
         )
         committed = tuple(
             f"{each.path}: {each.detail}, and another program committed it; it is not recalled or exported: "
             f"`reverie erase {each.path}`, then make a new secret"
             for each in self.index.unreadable()
-            if each.is_secret and each.path not in found
+            if each.is_secret and each.path not in withheld
         )
-        return (*rebuilt, *damage, *held, *committed)
+        return (*rebuilt, *damage, *warnings, *committed)
 
     def problems(self) -> tuple[Problem, ...]:
         """Problems of the directory, and how to fix them."""
@@ -837,13 +837,13 @@ class Memory:
         """How much recall shows."""
         from reverie.memory.search.render import RenderLimits
 
-        said = self.settings.recall
+        recall = self.settings.recall
         return RenderLimits(
-            hits=said.max_files,
-            file_lines=said.file_lines,
-            file_bytes=said.file_bytes,
-            turn_bytes=said.turn_bytes,
-            show_again_tokens=said.show_again_tokens,
+            hits=recall.max_files,
+            file_lines=recall.file_lines,
+            file_bytes=recall.file_bytes,
+            turn_bytes=recall.turn_bytes,
+            show_again_tokens=recall.show_again_tokens,
             age=self.settings.age,
         )
 
@@ -909,8 +909,10 @@ class Memory:
         if topic.type == "user":
             raise UserMistake("memories about a person are private; save it without --team, or as another type")
         taken = {path_key(path.removeprefix("team/")) for path in list_tracked(self.scope.folder)}
-        known = self.index.find_path_by_name(topic.name)
-        path = known if known and known.startswith("team/") else f"team/{file_name(topic.type, topic.name, taken)}"
+        current = self.index.find_path_by_name(topic.name)
+        path = (
+            current if current and current.startswith("team/") else f"team/{file_name(topic.type, topic.name, taken)}"
+        )
         return replace(topic, path=path)
 
     def _whole_paths(self, named: Topic | AnyPath) -> tuple[str, ...]:
@@ -941,11 +943,11 @@ def _holds_other_things(place: Path) -> bool:
     return bool(names) and "MEMORY.md" not in names
 
 
-def _as_text(said: str) -> str:
+def _as_text(text: str) -> str:
     """The text without halves of characters, which a terminal in another encoding leaves in it."""
-    if not isinstance(said, str):
-        raise UserMistake(f"a query must be a string, not {type(said).__name__}")
-    return said if said.isascii() else said.encode("utf-8", "replace").decode()
+    if not isinstance(text, str):
+        raise UserMistake(f"a query must be a string, not {type(text).__name__}")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _first_commit(path: Path) -> str | None:

@@ -75,13 +75,13 @@ def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Itera
     from reverie.messages.listing import list_glances
     from reverie.models import from_settings
 
-    known = {one.session for one in booked}
+    booked_sessions = {one.session for one in booked}
     overrides = from_settings.profile_overrides(configuration.settings)
-    found: dict[str, Booking] = {}
+    bookings: dict[str, Booking] = {}
     for glance in sorted(list_glances(all_session_folders(configuration)), key=lambda one: one.created):
-        if glance.path.stem not in known:
-            found = read_transcript_bookings(glance.path, overrides) | found
-    return found.values()
+        if glance.path.stem not in booked_sessions:
+            bookings = read_transcript_bookings(glance.path, overrides) | bookings
+    return bookings.values()
 
 
 def _document(key: str, line: BillLine) -> dict[str, object]:

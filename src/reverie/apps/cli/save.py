@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.options import Which, as_json, memory_options
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 if TYPE_CHECKING:
     from reverie.memory.memory import Memory
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 @as_json
 @memory_options
 def command(
-    which: Which,
+    selection: Which,
     *,
     text: str | None,
     name: str | None,
@@ -110,7 +110,7 @@ def command(
     from reverie.memory.topics.situations import parse_when
     from reverie.memory.topics.topic import Source
 
-    memory = which.open()
+    memory = selection.open()
     topic = _draft_topic(memory, text, name, kind, description, body, trust, edit=edit)
     topic = replace(
         topic,
@@ -123,18 +123,18 @@ def command(
         expires=_day(expires),
         pinned=pinned,
     )
-    kept = memory.keep(topic, team=team, reason=reason or "", session=session)
-    place = memory.directory / kept.path
+    saved = memory.keep(topic, team=team, reason=reason or "", session=session)
+    place = memory.directory / saved.path
     if as_json:
         from reverie.apps.cli.output import print_json
 
-        document = {"path": str(place), "name": kept.topic.name, "commit": kept.commit, "is_new": kept.is_new}
-        print_json(document | {"warnings": [*kept.warnings, *memory.cautions()]})
+        document = {"path": str(place), "name": saved.topic.name, "commit": saved.commit, "is_new": saved.is_new}
+        print_json(document | {"warnings": [*saved.warnings, *memory.cautions()]})
         return
-    for warning in (*kept.warnings, *memory.cautions()):
+    for warning in (*saved.warnings, *memory.cautions()):
         click.echo(f"reverie: {warning}", err=True)
-    done = "saved" if kept.is_new else "updated" if kept.commit else "unchanged"
-    click.echo(f"{done}  {place}" + (f"  ({kept.commit[:8]})" if kept.commit else ""))
+    done = "saved" if saved.is_new else "updated" if saved.commit else "unchanged"
+    click.echo(f"{done}  {place}" + (f"  ({saved.commit[:8]})" if saved.commit else ""))
 
 
 def _draft_topic(
@@ -153,9 +153,9 @@ def _draft_topic(
     from reverie.memory.drafts import draft_from_text
     from reverie.memory.topics.draft import draft_topic
 
-    said = (("--name", name), ("--type", kind), ("--description", description))
-    missing = [flag for flag, value in said if value is None]
-    if text is None and len(missing) < len(said):
+    flags = (("--name", name), ("--type", kind), ("--description", description))
+    missing = [flag for flag, value in flags if value is None]
+    if text is None and len(missing) < len(flags):
         if name is None or kind is None or description is None:
             raise UserMistake(
                 f'{" and ".join(missing)} is required too; or give the whole memory as one text: reverie save "TEXT"'
@@ -164,13 +164,13 @@ def _draft_topic(
     words = _body(body, edit=edit, title=name or "") if text is None else text
     if not words.strip():
         raise UserMistake('nothing to save: use reverie save "TEXT", or --name, --type and --description')
-    made = draft_from_text(memory.index, words)
-    own_body = made.body if text is None or body is None else body
-    return draft_topic(name or made.name, description or made.description, kind or made.type, own_body, trust=trust)
+    draft = draft_from_text(memory.index, words)
+    own_body = draft.body if text is None or body is None else body
+    return draft_topic(name or draft.name, description or draft.description, kind or draft.type, own_body, trust=trust)
 
 
-def _body(given: str | None, *, edit: bool, title: str) -> str:
-    text = given
+def _body(body: str | None, *, edit: bool, title: str) -> str:
+    text = body
     if text is None and not sys.stdin.isatty() and not edit:
         text = sys.stdin.read()
     if not edit:
@@ -179,10 +179,10 @@ def _body(given: str | None, *, edit: bool, title: str) -> str:
     return text or "" if edited is None else edited
 
 
-def _anchor(said: str) -> Anchor:
+def _anchor(text: str) -> Anchor:
     from reverie.memory.topics.draft import parse_anchor
 
-    return parse_anchor(said)
+    return parse_anchor(text)
 
 
 def _day(moment: date | None) -> date | None:

@@ -81,8 +81,8 @@ class Hooks:
     @property
     def problems(self) -> tuple[str, ...]:
         """Declarations that were passed over, a sentence each."""
-        found = (problem for declared in self._declared for problem in declared.problems)
-        return tuple(dict.fromkeys([*found, *filter(None, [self._trust.problem])]))
+        problems = (problem for declared in self._declared for problem in declared.problems)
+        return tuple(dict.fromkeys([*problems, *filter(None, [self._trust.problem])]))
 
     @property
     def answers(self) -> TrustAnswers:
@@ -114,14 +114,14 @@ class Hooks:
         if not self._by_event[event] and not self._waiting:
             return NOTHING
         changed = self._look_again(event)
-        known = EVENTS[event]
-        subject = subject or str(payload.get(known.subject) or "")
-        occasion = Occasion(known, payload)
+        declared_event = EVENTS[event]
+        subject = subject or str(payload.get(declared_event.subject) or "")
+        occasion = Occasion(declared_event, payload)
         chosen = _once(hook for hook in self._by_event.get(event, ()) if self._concerns(hook, occasion, subject))
         if not chosen:
             return HookVerdict(messages=changed) if changed else NOTHING
         whole = {**self._facts(), **payload, "hook_event_name": event}
-        occasion = Occasion(known, whole, json.dumps(whole, default=str))
+        occasion = Occasion(declared_event, whole, json.dumps(whole, default=str))
         self._used.update(hook for hook in chosen if hook.once)
         for hook in chosen:
             if hook.handler.in_background:
@@ -139,17 +139,17 @@ class Hooks:
         """Results of background hooks since the last call; they no longer decide anything."""
         if not self._arrived:
             return NOTHING
-        said, self._arrived = merge_verdicts(self._arrived), []
-        return said
+        verdict, self._arrived = merge_verdicts(self._arrived), []
+        return verdict
 
     async def close(self, *, grace_seconds: float = 0.0) -> None:
         """Wait a while for hooks in the background, then end them."""
-        left = set(self._background)
-        if left and grace_seconds:
-            _, left = await asyncio.wait(left, timeout=grace_seconds)
-        for task in left:
+        unfinished = set(self._background)
+        if unfinished and grace_seconds:
+            _, unfinished = await asyncio.wait(unfinished, timeout=grace_seconds)
+        for task in unfinished:
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*unfinished, return_exceptions=True)
 
     def _arrange(self) -> None:
         waiting: list[TrustPart] = []
@@ -172,8 +172,8 @@ class Hooks:
         before = self._by_event.get(event, ())
         if (before or self._waiting) and any(declared.declaration.committed for declared in self._declared):
             self._arrange()
-        left = set(self._by_event.get(event, ()))
-        places = dict.fromkeys(hook.place for hook in before if hook not in left)
+        runnable = set(self._by_event.get(event, ()))
+        places = dict.fromkeys(hook.place for hook in before if hook not in runnable)
         return tuple(
             f"the hooks of {place} do not run: they changed after you trusted them; review them with `reverie trust`"
             for place in places
@@ -196,8 +196,8 @@ class Hooks:
         name = label(hook)
         try:
             async with asyncio.timeout(timeout_seconds):
-                said = await run_hook(hook, occasion, self._around, self._limits, self.effects, timeout_seconds)
-            return self._shorten_verdict(said)
+                verdict = await run_hook(hook, occasion, self._around, self._limits, self.effects, timeout_seconds)
+            return self._shorten_verdict(verdict)
         except TimeoutError:
             return HookVerdict(messages=(f"hook {name} timed out after {timeout_seconds:g} s and was stopped",))
         except (Error, OSError) as problem:
@@ -221,11 +221,11 @@ class Hooks:
 
     def _start(self, hook: Hook, occasion: Occasion) -> None:
         async def work() -> None:
-            said = await self._run(hook, occasion, self._timeout(hook, [hook]))
-            refused = hook.handler.rewakes and said.blocked is not None
-            context = (*said.context, *([said.blocked] if refused and said.blocked else []))
-            if context or said.messages:
-                self._arrived.append(HookVerdict(context=context, messages=said.messages))
+            verdict = await self._run(hook, occasion, self._timeout(hook, [hook]))
+            refused = hook.handler.rewakes and verdict.blocked is not None
+            context = (*verdict.context, *([verdict.blocked] if refused and verdict.blocked else []))
+            if context or verdict.messages:
+                self._arrived.append(HookVerdict(context=context, messages=verdict.messages))
             if refused:
                 self._wake()
 
@@ -233,15 +233,15 @@ class Hooks:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _shorten_verdict(self, said: HookVerdict) -> HookVerdict:
+    def _shorten_verdict(self, verdict: HookVerdict) -> HookVerdict:
         """Long output goes to a file; its beginning stays."""
         return replace(
-            said,
-            blocked=None if said.blocked is None else self._short(said.blocked),
-            reason=self._short(said.reason),
-            context=tuple(self._short(text) for text in said.context),
-            stop=None if said.stop is None else self._short(said.stop),
-            messages=tuple(self._short(text) for text in said.messages),
+            verdict,
+            blocked=None if verdict.blocked is None else self._short(verdict.blocked),
+            reason=self._short(verdict.reason),
+            context=tuple(self._short(text) for text in verdict.context),
+            stop=None if verdict.stop is None else self._short(verdict.stop),
+            messages=tuple(self._short(text) for text in verdict.messages),
         )
 
     def _short(self, text: str) -> str:

@@ -34,7 +34,7 @@ def matches(event: str, matcher: str, subject: str) -> bool:
     return re.search(matcher, subject) is not None
 
 
-def covers(rule: str, tool: str, given: JsonObject) -> bool:
+def covers(rule: str, tool: str, arguments: JsonObject) -> bool:
     """Whether a rule such as `Bash(git *)` covers a call; a rule that cannot be parsed covers everything."""
     parsed = _RULE.fullmatch(rule.strip())
     if parsed is None:
@@ -44,7 +44,7 @@ def covers(rule: str, tool: str, given: JsonObject) -> bool:
     pattern = parsed[2]
     if pattern is None or pattern in ("", "*"):
         return True
-    argument = next((str(given[name]) for name in _ARGUMENTS if isinstance(given.get(name), str)), None)
+    argument = next((str(arguments[name]) for name in _ARGUMENTS if isinstance(arguments.get(name), str)), None)
     if argument is None:
         return True
     return any(_matches_pattern(pattern, piece) for piece in _pieces(tool, argument))

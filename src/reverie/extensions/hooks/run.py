@@ -96,8 +96,8 @@ class Occasion:
 
     @property
     def tool_input(self) -> JsonObject:
-        given = self.payload.get("tool_input")
-        return given if isinstance(given, dict) else {}
+        tool_input = self.payload.get("tool_input")
+        return tool_input if isinstance(tool_input, dict) else {}
 
 
 def label(hook: Hook) -> str:
@@ -130,9 +130,9 @@ async def run_hook(
             words = await effects.agent(question(occasion.event, handler.prompt, occasion.text), handler.model)
             return read_judgement(occasion.event, label(hook), words)
         case HookKind.MCP_TOOL:
-            given = _fill_fields(json.loads(handler.given), occasion.payload)
-            assert isinstance(given, dict)
-            text = await effects.call(handler.server, handler.tool, given)
+            arguments = _fill_fields(json.loads(handler.given), occasion.payload)
+            assert isinstance(arguments, dict)
+            text = await effects.call(handler.server, handler.tool, arguments)
             return outcome(occasion.event, label(hook), code=0, stdout=text)
 
 

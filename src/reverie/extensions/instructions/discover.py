@@ -85,9 +85,9 @@ def load_waiting(loaded: Loaded) -> Loaded:
 
 def mark_as_read(loaded: Loaded, paths: Iterable[Path]) -> Loaded:
     """Mark files as read that the conversation already holds, as after a resume; they are not loaded again."""
-    known = {identity for path in paths if (identity := read_identity(path)) is not None}
-    rules = tuple(rule for rule in loaded.rules if rule.identity not in known)
-    return replace(loaded, rules=rules, seen=loaded.seen | known)
+    identities = {identity for path in paths if (identity := read_identity(path)) is not None}
+    rules = tuple(rule for rule in loaded.rules if rule.identity not in identities)
+    return replace(loaded, rules=rules, seen=loaded.seen | identities)
 
 
 @value

@@ -108,14 +108,14 @@ class SdkLink:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def call(self, tool: str, given: JsonObject, *, timeout_seconds: float, heard: Heard) -> JsonObject:
+    async def call(self, tool: str, arguments: JsonObject, *, timeout_seconds: float, heard: Heard) -> JsonObject:
         async def report_progress(progress: float, total: float | None, message: str | None) -> None:
             share = f"{progress:g}/{total:g}" if total else f"{progress:g}"
             heard(f"{share} {message}" if message else share)
 
         with _translate_errors(timeout_seconds):
             result = await self._client.session.call_tool(
-                tool, dict(given), read_timeout_seconds=timeout_seconds, progress_callback=report_progress
+                tool, dict(arguments), read_timeout_seconds=timeout_seconds, progress_callback=report_progress
             )
         return _as_json(result)
 

@@ -45,17 +45,17 @@ def scan(text: str) -> list[Finding]:
     visible, to_text = without(INVISIBLE, text) if has_invisible(text) else (text, int)
     plain = visible.encode("ascii", "replace")  # one byte for each character, so that places stay
     words = _long_words(plain)
-    found = list(_in_context(visible, plain))
+    findings = list(_in_context(visible, plain))
     if b"\n" in plain:
-        found += _tokens_across_lines(visible, plain, words)
+        findings += _tokens_across_lines(visible, plain, words)
     if words:
         by_machine = list(_words_of_machines(plain, words))
-        found += _tokens(visible, words)
-        found += ((start, end, NAMED_SECRET) for start, end in by_machine if is_called_secret(visible, start, end))
-        found += engine.spans(visible, by_machine)
-    if not found:
+        findings += _tokens(visible, words)
+        findings += ((start, end, NAMED_SECRET) for start, end in by_machine if is_called_secret(visible, start, end))
+        findings += engine.spans(visible, by_machine)
+    if not findings:
         return []
-    apart = _apart((to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in found)
+    apart = _apart((to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in findings)
     lines = lines_of((start for start, _, _ in apart), text)
     return [Finding(rule, start, end, line) for (start, end, rule), line in zip(apart, lines, strict=True)]
 
@@ -124,8 +124,8 @@ def _tokens_across_lines(text: str, plain: bytes, words: list[bytes]) -> list[_S
     if not _tokens(b"\n".join(new).decode("ascii"), new):
         return []
     joined, origin = without(_LINE_BREAK, text)
-    found = _tokens(joined, _long_words(joined.encode("ascii", "replace")))
-    return [(origin(start), origin(end - 1) + 1, rule) for start, end, rule in found]
+    tokens = _tokens(joined, _long_words(joined.encode("ascii", "replace")))
+    return [(origin(start), origin(end - 1) + 1, rule) for start, end, rule in tokens]
 
 
 def _in_context(text: str, plain: bytes) -> Iterator[_Span]:

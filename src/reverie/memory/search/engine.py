@@ -124,9 +124,9 @@ class SearchIndex:
             first = max(asked, default=-1) + 1
             asked |= {first + n: len(texts) - len(document.asks) + n for n in range(len(document.asks))}
         vectors = embedder.embed(texts)
-        found = {key: [(part, pack(vectors[at])) for part, at in own.items()] for key, own in parts.items()}
+        packed = {key: [(part, pack(vectors[at])) for part, at in own.items()] for key, own in parts.items()}
         by_sentence = {key: pack_sentences(vectors[first:last]) for key, (first, last) in of_sentences.items()}
-        self._database.write_vectors(found, by_sentence)
+        self._database.write_vectors(packed, by_sentence)
 
     def search(self, query: Query) -> list[Candidate]:
         """The documents that answer a query, best first; nothing when none is likely to."""
@@ -238,11 +238,11 @@ class SearchIndex:
             others = sorted(other for other in synonyms(term) if other not in asked)
             if not count and worth == 1.0 and term not in names and unknown < _MOST_TERMS:
                 unknown += 1
-                found = corrections(term, self._database.find_similar_spellings)
-                if found:
-                    corrected[term] = tuple(found)
-                    stands_for |= {other: (term, 1.0 - 0.1 * steps) for other, steps in found.items()}
-                    count = max(self._database.frequencies([other])[other][1] for other in found)
+                similar = corrections(term, self._database.find_similar_spellings)
+                if similar:
+                    corrected[term] = tuple(similar)
+                    stands_for |= {other: (term, 1.0 - 0.1 * steps) for other, steps in similar.items()}
+                    count = max(self._database.frequencies([other])[other][1] for other in similar)
             telling = math.log(1 + max(0.0, passages - count + 0.5) / (count + 0.5))
             weight = max(_LEAST_WEIGHT, telling) * worth * (_WEAK_WORTH if is_weak(term) else 1.0)
             if term in names:
@@ -255,9 +255,9 @@ class SearchIndex:
                 stands_for.setdefault(other, (term, SYNONYM_WORTH))
         if len(weights) > _MOST_TERMS:
             frequencies = self._database.frequencies(stands_for)
-            known = {meant for look, (meant, _) in stands_for.items() if frequencies[look][0]}
-            kept = set(sorted(known, key=lambda term: (-weights[term], term))[:_MOST_TERMS])
-            stands_for = {look: meant for look, meant in stands_for.items() if meant[0] in kept}
+            indexed = {meant for look, (meant, _) in stands_for.items() if frequencies[look][0]}
+            strongest = set(sorted(indexed, key=lambda term: (-weights[term], term))[:_MOST_TERMS])
+            stands_for = {look: meant for look, meant in stands_for.items() if meant[0] in strongest}
         wanted = WeighedQuery(
             text=text,
             weights=weights,
@@ -288,7 +288,7 @@ class SearchIndex:
 
     def _with_neighbours(self, rows: list[DocumentRow]) -> list[DocumentRow]:
         """Add the rows around the candidates in their groups: they explain them, and may be meant themselves."""
-        found = {row.id: row for row in rows}
+        by_id = {row.id: row for row in rows}
         spans: dict[str, list[list[int]]] = {}
         for row in sorted(rows, key=lambda row: row.position):
             if row.group is None:
@@ -301,8 +301,8 @@ class SearchIndex:
                 merged.append([first, last])
         for group, merged in spans.items():
             for first, last in merged:
-                found |= {row.id: row for row in self._database.neighbours(group, first, last)}
-        return sorted(found.values(), key=lambda row: row.key)
+                by_id |= {row.id: row for row in self._database.neighbours(group, first, last)}
+        return sorted(by_id.values(), key=lambda row: row.key)
 
     def _vector_table(self) -> VectorTable:
         from reverie.memory.search.vectors import VectorTable
@@ -322,23 +322,23 @@ def embedding_text(document: SearchDocument) -> str:
 
 def _texts_before(documents: Sequence[SearchDocument]) -> dict[str, str]:
     places: dict[tuple[str | None, int], SearchDocument] = {(each.group, each.position): each for each in documents}
-    found = {}
+    texts = {}
     for document in documents:
         before = places.get((document.group, document.position - 1))
         if document.group is not None and before is not None:
-            found[document.key] = embedding_text(before)
-    return found
+            texts[document.key] = embedding_text(before)
+    return texts
 
 
 def _measure_similarity(
     measured: Sequence[Candidate],
-    found: dict[int, tuple[list[float], list[float]]],
+    by_passage: dict[int, tuple[list[float], list[float]]],
     by_sentence: dict[int, tuple[list[float], list[float], list[float]]],
 ) -> None:
     places: dict[tuple[str | None, int], float] = {}
     groups: dict[str, list[float]] = {}
     for each in measured:
-        own, context = found.get(each.row.id, ([0.0], []))
+        own, context = by_passage.get(each.row.id, ([0.0], []))
         each.values["similarity"] = own[0]
         each.values["whole_similarity"] = own[-1]
         each.values["context_similarity"] = context[0] if context else own[0]

@@ -79,8 +79,8 @@ class TopicTable:
 
     def swept(self) -> bytes:
         """The fingerprint of the directory that these rows stand for; empty when they may not stand for all of it."""
-        found = self._database.execute("SELECT fingerprint FROM swept").fetchone()
-        return b"" if found is None else bytes(found[0])
+        row = self._database.execute("SELECT fingerprint FROM swept").fetchone()
+        return b"" if row is None else bytes(row[0])
 
     def note_swept(self, fingerprint: bytes) -> None:
         """Note that the rows stand for a directory which looks like this."""
@@ -114,12 +114,12 @@ class TopicTable:
 
     def read(self, paths: Sequence[str]) -> dict[str, Indexed]:
         """The topics at these paths."""
-        found: dict[str, Indexed] = {}
+        topics: dict[str, Indexed] = {}
         for start in range(0, len(paths), _ASKED_AT_ONCE):
             asked = paths[start : start + _ASKED_AT_ONCE]
             sql = f"{_READ} AND path IN ({_marks(asked)})"
-            found |= {row[0]: _to_indexed(*row) for row in self._database.execute(sql, list(asked))}
-        return found
+            topics |= {row[0]: _to_indexed(*row) for row in self._database.execute(sql, list(asked))}
+        return topics
 
     def topics(self) -> Iterator[Indexed]:
         """Every topic, in the order of paths."""
@@ -144,8 +144,8 @@ class TopicTable:
     def find_path_by_name(self, name: str) -> str | None:
         """The path of the topic that has this name, whatever the case."""
         sql = "SELECT path FROM topics WHERE name_key = ? ORDER BY path LIMIT 1"
-        found = self._database.execute(sql, (path_key(name),)).fetchone()
-        return None if found is None else str(found[0])
+        row = self._database.execute(sql, (path_key(name),)).fetchone()
+        return None if row is None else str(row[0])
 
     def unreadable(self) -> tuple[UnreadableTopic, ...]:
         """Every file that cannot be read as a topic."""
@@ -212,7 +212,7 @@ def _marks(values: Sequence[str]) -> str:
 
 def topic_to_row(topic: Topic) -> str:
     """Everything of a topic but its path and body."""
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": topic.name,
         "description": topic.description,
         "type": topic.type,
@@ -229,32 +229,32 @@ def topic_to_row(topic: Topic) -> str:
         "sources": [(source.session, source.message, source.quote) for source in topic.sources],
         "extra": topic.extra,
     }
-    return json.dumps({key: value for key, value in said.items() if value}, ensure_ascii=False)
+    return json.dumps({key: value for key, value in fields.items() if value}, ensure_ascii=False)
 
 
 def topic_from_row(path: str, row: str, body: str) -> Topic:
     """The topic again; its parts are imported here, as a listing needs none of them."""
     from reverie.memory.topics.value import Source, Topic
 
-    said = json.loads(row)
+    fields = json.loads(row)
     return Topic(
         path,
-        said.get("name", ""),
-        said.get("description", ""),
-        said.get("type"),
+        fields.get("name", ""),
+        fields.get("description", ""),
+        fields.get("type"),
         body,
-        said.get("trust"),
-        _day(said.get("observed")),
-        _day(said.get("verified")),
-        said.get("pinned", False),
-        _day(said.get("expires")),
-        tuple(_anchor_from_row(*values) for values in said.get("anchors", ())),
-        when_from_row(said["when"]) if "when" in said else None,
-        tuple(said.get("asks", ())),
-        tuple(said.get("about", ())),
-        tuple(Source(*values) for values in said.get("sources", ())),
-        datetime.fromisoformat(said["modified"]) if "modified" in said else None,
-        tuple((key, value) for key, value in said.get("extra", ())),
+        fields.get("trust"),
+        _day(fields.get("observed")),
+        _day(fields.get("verified")),
+        fields.get("pinned", False),
+        _day(fields.get("expires")),
+        tuple(_anchor_from_row(*values) for values in fields.get("anchors", ())),
+        when_from_row(fields["when"]) if "when" in fields else None,
+        tuple(fields.get("asks", ())),
+        tuple(fields.get("about", ())),
+        tuple(Source(*values) for values in fields.get("sources", ())),
+        datetime.fromisoformat(fields["modified"]) if "modified" in fields else None,
+        tuple((key, value) for key, value in fields.get("extra", ())),
     )
 
 

@@ -29,13 +29,13 @@ Given: TypeAlias = Source | str | Iterable[Source] | None
 """Where a memory comes from: sources, or simply the words it rests on."""
 
 
-def sources_of(given: Given) -> tuple[Source, ...]:
+def sources_of(sources: Given) -> tuple[Source, ...]:
     """The sources of a memory as values."""
-    if given is None:
+    if sources is None:
         return ()
-    if isinstance(given, str):
-        return (Source(quote=given),)
-    return (given,) if isinstance(given, Source) else tuple(given)
+    if isinstance(sources, str):
+        return (Source(quote=sources),)
+    return (sources,) if isinstance(sources, Source) else tuple(sources)
 
 
 def draft_topic(
@@ -149,50 +149,50 @@ def complete_agent_topic(topic: Topic, old: Topic | None, source: Source, *, is_
         observed=topic.observed or before.observed,
         sources=tuple(sources),
     )
-    held = topic if is_same else keep_as_said(topic)
-    if held != topic and not is_judged:
+    complete = topic if is_same else keep_as_said(topic)
+    if complete != topic and not is_judged:
         raise Refused(f"{topic.name!r} was not saved: it contradicts the text it quotes", by="polarity")
-    return topic if old is not None else held
+    return topic if old is not None else complete
 
 
-def parse_anchor(said: str) -> Anchor:
+def parse_anchor(text: str) -> Anchor:
     """The anchor that a person types: a path, `path#symbol`, a commit or a URL, read as front matter reads it."""
-    found = parse_topic("anchor.md", f"---\nanchors: [{json.dumps(said)}]\n---\n").anchors
-    if not found:
-        raise UserMistake(f"{said!r} is not an anchor; use a path, path#symbol, a commit or a URL")
-    return found[0]
+    anchors = parse_topic("anchor.md", f"---\nanchors: [{json.dumps(text)}]\n---\n").anchors
+    if not anchors:
+        raise UserMistake(f"{text!r} is not an anchor; use a path, path#symbol, a commit or a URL")
+    return anchors[0]
 
 
 def _with_hash(anchor: Anchor, root: Path) -> Anchor:
     """A file with the hash it has now, so that a later change can be told."""
     if not isinstance(anchor, FileAnchor) or anchor.sha256 is not None:
         return anchor
-    found = read_anchors(anchor.path, root)
-    return next((each for each in found if isinstance(each, FileAnchor) and each.path == anchor.path), anchor)
+    current = read_anchors(anchor.path, root)
+    return next((each for each in current if isinstance(each, FileAnchor) and each.path == anchor.path), anchor)
 
 
-def update_topic(old: Topic, given: Topic, complete: Callable[[Topic], Topic]) -> Topic:
+def update_topic(old: Topic, update: Topic, complete: Callable[[Topic], Topic]) -> Topic:
     """An existing topic brought up to date: what only the old one has stays.
 
-    `given` is the new one before `complete` derives anything: what a person put into the old one is not lost to that.
+    `update` is the new one before `complete` derives anything: what a person put into the old one is not lost to that.
     """
     new = complete(
         replace(
-            given,
+            update,
             path=old.path,
-            type=given.type or old.type,
-            body=given.body or old.body,
-            pinned=old.pinned or given.pinned,
-            expires=given.expires or old.expires,
-            asks=given.asks or old.asks,
-            about=given.about or old.about,
-            when=given.when or _when_by_hand(old),
-            sources=tuple(dict.fromkeys((*old.sources, *given.sources))),
+            type=update.type or old.type,
+            body=update.body or old.body,
+            pinned=old.pinned or update.pinned,
+            expires=update.expires or old.expires,
+            asks=update.asks or old.asks,
+            about=update.about or old.about,
+            when=update.when or _when_by_hand(old),
+            sources=tuple(dict.fromkeys((*old.sources, *update.sources))),
             modified=old.modified,
             extra=old.extra,
         )
     )
-    return new if given.anchors else replace(new, anchors=(*new.anchors, *_anchors_by_hand(old, new)))
+    return new if update.anchors else replace(new, anchors=(*new.anchors, *_anchors_by_hand(old, new)))
 
 
 def _when_by_hand(topic: Topic) -> When | None:
@@ -203,8 +203,10 @@ def _when_by_hand(topic: Topic) -> When | None:
 def _anchors_by_hand(old: Topic, new: Topic) -> list[Anchor]:
     """The anchors of a topic that its own text does not name and the new one does not have."""
     text = f"{old.name}\n{old.description}\n{old.body}"
-    known = {describe_anchor(anchor) for anchor in new.anchors}
-    return [anchor for anchor in old.anchors if _target(anchor) not in text and describe_anchor(anchor) not in known]
+    described = {describe_anchor(anchor) for anchor in new.anchors}
+    return [
+        anchor for anchor in old.anchors if _target(anchor) not in text and describe_anchor(anchor) not in described
+    ]
 
 
 def _target(anchor: Anchor) -> str:

@@ -122,10 +122,10 @@ def _write_lines(values: tuple[str, ...]) -> str | None:
 
 
 def _only(table: Table, *keys: str) -> dict[str, Value]:
-    found = dict(table.pairs)
-    if not found.keys() <= set(keys):
+    by_key = dict(table.pairs)
+    if not by_key.keys() <= set(keys):
         raise NotUnderstood
-    return found
+    return by_key
 
 
 def _when(value: Value) -> When:
@@ -133,9 +133,9 @@ def _when(value: Value) -> When:
         return When(always=True)
     if not isinstance(value, Table):
         return parse_when(_texts(value)) or When()
-    found = _only(value, "always", "files", "tools", "tasks", "words")
-    lists = {key: _texts(item) for key, item in found.items() if key != "always"}
-    return When(always=_truth(found["always"]) if "always" in found else False, **lists)
+    table = _only(value, "always", "files", "tools", "tasks", "words")
+    lists = {key: _texts(item) for key, item in table.items() if key != "always"}
+    return When(always=_truth(table["always"]) if "always" in table else False, **lists)
 
 
 def _write_when(value: When | None) -> str | None:
@@ -158,8 +158,8 @@ def _anchor(value: Value) -> Anchor:
         return _anchor_from_text(value.text.strip())
     if not isinstance(value, Table):
         raise NotUnderstood
-    found = {key: _scalar_text(item) for key, item in _only(value, "file", "sha256", "symbol", "commit", "url").items()}
-    match found:
+    texts = {key: _scalar_text(item) for key, item in _only(value, "file", "sha256", "symbol", "commit", "url").items()}
+    match texts:
         case {"symbol": symbol, **rest} if rest.keys() <= {"file"}:
             return SymbolAnchor(symbol, rest.get("file"))
         case {"file": path, **rest} if rest.keys() <= {"sha256"}:
@@ -207,8 +207,8 @@ def _sources(value: Value) -> tuple[Source, ...]:
 def _source(value: Value) -> Source:
     if not isinstance(value, Table):
         return Source(quote=_word(value))
-    found = {key: _scalar_text(item) for key, item in _only(value, "session", "message", "quote").items()}
-    return Source(found.get("session"), found.get("message"), found.get("quote"))
+    texts = {key: _scalar_text(item) for key, item in _only(value, "session", "message", "quote").items()}
+    return Source(texts.get("session"), texts.get("message"), texts.get("quote"))
 
 
 def _scalar_text(value: Value) -> str:
