@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 @as_json
 @memory_options
 def command(
-    selection: Which,
+    selection: MemorySelection,
     *,
     text: str | None,
     name: str | None,
