@@ -418,7 +418,7 @@ async def test_what_a_hook_in_the_background_says_joins_at_the_next_boundary(tmp
         at.hooks(SessionStart=[{"hooks": [{"type": "command", "command": command, "async": True}]}])
         async with at.start() as session:
             await session.begin()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(120):
                 while session.parts.hooks._background:  # noqa: ASYNC110 - nothing else tells its end
                     await asyncio.sleep(0.01)
             await told(session, "hello")

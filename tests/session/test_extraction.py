@@ -33,7 +33,7 @@ def note(name: str, body: str) -> str:
 
 async def at_rest(session: Session) -> None:
     """Wait until extraction has nothing to do."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while session.parts.session_extraction.is_running:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

@@ -309,7 +309,7 @@ async def test_a_hook_that_allows_may_give_rules_for_the_rest_of_the_session(tmp
         assert (at.project / "a").exists()
         assert (at.project / "b").exists()
         assert len(heard(said)) == 1, "the second call needed no question"
-        assert any("'addWings' is not known" in event.text for event in events if isinstance(event, Notice))
+        assert any("'addWings' is not a supported" in event.text for event in events if isinstance(event, Notice))
 
 
 @requirement("session:hooks:answers")

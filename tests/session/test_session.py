@@ -640,10 +640,10 @@ async def test_characters_that_nobody_sees_in_instructions_are_warned_of_once_th
                 *(await told(session, "look again")),
             ]
 
-    said = [str(event.text) for event in events if isinstance(event, Notice) and " holds " in event.text]
+    said = [str(event.text) for event in events if isinstance(event, Notice) and " contains " in event.text]
     assert [text.partition(", first near")[0] for text in said] == [
-        f"{tmp_path}/project/CLAUDE.md holds invisible characters",
-        f"{tmp_path}/project/db/CLAUDE.md holds characters that reorder text",
+        f"{tmp_path}/project/CLAUDE.md contains invisible characters",
+        f"{tmp_path}/project/db/CLAUDE.md contains characters that reorder text",
     ]
 
 

@@ -30,7 +30,7 @@ async def test_a_hook_may_want_more_of_a_teammate_and_then_let_it_go(tmp_path: P
                 session.parts.folder.mailbox("lake", "tess"),
                 AgentMessage("1", "main", "tess", "count the geese", at.time),
             )
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 await serve(session, leader="main", role=None, poll_seconds=0.01)
 
         told = json.loads(said.read_text(encoding="utf-8"))
@@ -62,7 +62,7 @@ async def test_a_teammate_begins_with_its_plan_when_its_leader_accepts_it(
             write_member(post.team_folder, "main", "", "some-session", at.time)
             answer = AgentMessage("1", sender, "tess", "", at.time, kind="plan_approval_response", approve=approve)
             append_letter(session.parts.folder.mailbox("lake", "tess"), answer)
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 await serve(session, leader="main", role=None, poll_seconds=0.01)
 
     assert (project / "geese.txt").exists() is is_written

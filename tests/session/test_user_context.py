@@ -77,7 +77,7 @@ def test_characters_that_nobody_sees_are_warned_of() -> None:
 
     (warning,) = hidden_characters([file("Café 👩‍💻 ok."), hidden])
 
-    assert "/home/mira/app/CLAUDE.md holds invisible characters, first near line 2" in warning
+    assert "/home/mira/app/CLAUDE.md contains invisible characters, first near line 2" in warning
 
 
 @requirement("context:user:date-change")

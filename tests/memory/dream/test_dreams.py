@@ -196,7 +196,7 @@ async def test_the_first_turn_of_a_new_day_makes_topics_of_the_logs_of_the_day_b
             assert list(session.memory.topics()) == []
             at.time += timedelta(days=1)
             await told(session, "good morning")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while "dream" in session.parts.background:  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
             [made] = session.memory.topics()
@@ -513,7 +513,7 @@ async def test_the_session_stops_its_dream_by_name_and_nothing_of_it_stays(tmp_p
         assert not await session.kill("dream")
         before = files_of(sleeper.memory.directory)
         dream = asyncio.create_task(session.dream())
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not any("Write" in about for _, about in session.describe("tasks") or ()):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             ((name, about),) = session.describe("tasks") or ()
@@ -543,7 +543,7 @@ async def test_a_dream_that_is_stopped_changes_nothing(tmp_path: Path) -> None:
         before = files_of(sleeper.memory.directory)
         dream = asyncio.create_task(sleeper.run())
         tasks = sleeper.dreams.places.tasks
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not any("Write" in line for task in list_tasks(tasks, now=NOW) for line in task.log):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         (running,) = list_tasks(tasks, now=NOW)

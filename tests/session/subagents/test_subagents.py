@@ -44,7 +44,7 @@ def of_role(at: Desk, words: str) -> list[dict[str, Any]]:
 
 
 async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not holds():  # noqa: ASYNC110 - other threads and processes change it
             await asyncio.sleep(0.01)
 
@@ -438,7 +438,7 @@ async def test_a_fork_in_the_background_is_told_of_at_the_next_boundary(tmp_path
 async def test_a_running_agent_is_listed_with_what_it_does_and_can_be_ended(tmp_path: Path, by_request: bool) -> None:
     script: list[Json] = [
         {"when": {"system": "You wait", "has_tool_results": False}, "then": calls(("Read", {"file_path": "notes.md"}))},
-        {"when": {"system": "You wait"}, "then": {"text": "word " * 400, "event_delay_ms": 50}},
+        {"when": {"system": "You wait"}, "then": {"text": "word " * 4000, "event_delay_ms": 50}},
         began(kind="waiter", run_in_background=True, name="w"),
         {"then": "fine"},
     ]
@@ -449,7 +449,8 @@ async def test_a_running_agent_is_listed_with_what_it_does_and_can_be_ended(tmp_
         write_role(at.home / ".claude", "waiter", "", "You wait.")
         async with at.start() as session:
             session.listen(outside.append)
-            await told(session, "kick-off")
+            # What it does is told within the turn where that still runs, and to listeners after it.
+            outside += await told(session, "kick-off")
             await until(lambda: any(isinstance(one, AgentProgress) and "notes.md" in one.line for one in outside))
             assert "w: Reading through notes.md" in session.status.background
             assert "waiter, running, $" in dict(session.describe("tasks") or ())["w"]
