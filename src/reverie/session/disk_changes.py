@@ -52,21 +52,21 @@ class DiskChanges:
         for path, (source, before) in self._settings.items():
             if before != (stamp := _stamp(path)):
                 self._settings[path] = (source, stamp)
-                said = await self.hooks.fire("ConfigChange", {"source": source, "file_path": str(path)})
-                self._tell(said.messages)
+                verdict = await self.hooks.fire("ConfigChange", {"source": source, "file_path": str(path)})
+                self._tell(verdict.messages)
         for path in self._list_watched_files():
             was, stamp = self._files.get(path), _stamp(path)
             is_known = path in self._files
             self._files[path] = stamp
             if is_known and was != stamp:
                 event = "add" if was is None else "unlink" if stamp is None else "change"
-                said = await self.hooks.fire("FileChanged", {"file_path": str(path), "event": event})
-                self._tell(said.messages)
+                verdict = await self.hooks.fire("FileChanged", {"file_path": str(path), "event": event})
+                self._tell(verdict.messages)
         added = [folder for folder in self.desk.additional if folder not in self._folders]
         self._folders = self.desk.additional
         for folder in added:
-            said = await self.hooks.fire("DirectoryAdded", {"directory": str(folder), "source": "settings"})
-            self._tell(said.messages)
+            verdict = await self.hooks.fire("DirectoryAdded", {"directory": str(folder), "source": "settings"})
+            self._tell(verdict.messages)
 
     def _tell(self, messages: tuple[str, ...]) -> None:
         for message in messages:

@@ -87,10 +87,10 @@ class Extensions:
 
     def at_boundary(self) -> Sequence[JoinedAttachment]:
         """What arrived since the last request."""
-        said = self.hooks.take_background_results()
-        for message in said.messages:
+        verdict = self.hooks.take_background_results()
+        for message in verdict.messages:
             self.emit(Notice(message, "warning"))
-        heard = [JoinedAttachment("async_hook_response", reminder(text)) for text in said.context]
+        heard = [JoinedAttachment("async_hook_response", reminder(text)) for text in verdict.context]
         return [*heard, *self.skill_invoker.pending(), *self.mcp_tools.at_boundary()]
 
     def collect_attachments(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
@@ -117,7 +117,7 @@ class Extensions:
         is_prompt = any(name == command for command, _, _ in self.mcp_tools.connections.prompts)
         if not is_prompt and (skill is None or not skill.for_user):
             return ()
-        said = await self.hooks.fire(
+        verdict = await self.hooks.fire(
             "UserPromptExpansion",
             {
                 "expansion_type": "mcp_prompt" if is_prompt else "slash_command",
@@ -128,9 +128,9 @@ class Extensions:
             },
             subject=name,
         )
-        if said.blocked is not None:
-            return said.blocked or "A hook refused the command."
-        context = [JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context]
+        if verdict.blocked is not None:
+            return verdict.blocked or "A hook refused the command."
+        context = [JoinedAttachment("hook_additional_context", reminder(one)) for one in verdict.context]
         try:
             if is_prompt or skill is None:
                 words = await self.mcp_tools.connections.prompt(name, arguments.split())
@@ -307,8 +307,8 @@ def build_hook_effects(
         chosen = model(name or options.settings.model.background or options.model)
         return await run_flow(flow, chosen, Request(chosen.name, ()))
 
-    async def call(server: str, tool: str, given: JsonObject) -> str:
-        answer = answer_from(await extensions.mcp_tools.connections.call(server, tool, given))
+    async def call(server: str, tool: str, arguments: JsonObject) -> str:
+        answer = answer_from(await extensions.mcp_tools.connections.call(server, tool, arguments))
         text = answer.content
         if not isinstance(text, str):
             text = "\n".join(block.text for block in text if isinstance(block, Text))
@@ -316,13 +316,13 @@ def build_hook_effects(
             raise Unavailable(text)
         return text
 
-    def covers(rule: str, tool: str, given: JsonObject) -> bool:
+    def covers(rule: str, tool: str, arguments: JsonObject) -> bool:
         calls = extensions.calls
         try:
-            need = calls.tools.find(tool).need(given, calls.desk)
+            need = calls.tools.find(tool).need(arguments, calls.desk)
             alone = Policy(calls.permits.policy.project, calls.permits.policy.home).with_rule(rule, RuleKind.DENY)
         except (UserMistake, ToolMistake, Error):
-            return roughly_covers(rule, tool, given)
+            return roughly_covers(rule, tool, arguments)
         return decide(need, alone).verdict is Judged.DENY
 
     return Effects(ask=ask, agent=agent, call=call, covers=covers)
@@ -334,5 +334,5 @@ def folder_of(text: str, options: SessionOptions) -> Path:
 
 
 def _texts(part: TrustPart) -> tuple[str, ...]:
-    found = json.loads(part.text)
-    return tuple(map(str, found)) if isinstance(found, list) else ()
+    document = json.loads(part.text)
+    return tuple(map(str, document)) if isinstance(document, list) else ()

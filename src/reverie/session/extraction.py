@@ -180,16 +180,16 @@ class SessionExtraction:
             keeper.scene,
             lambda refusal: append_refusals(store.folder, [refusal], self.now()),
         )
-        kept: list[str] = []
+        names: list[str] = []
         loop = self.loop
-        writes = replace(self.writes, author="extraction", written=kept.append)
+        writes = replace(self.writes, author="extraction", written=names.append)
         result = await run_fork(
             spec, loop, emit=self._hear, may=lambda need, given: gate.refuse(need.tool, given), memories=writes
         )
         if result.ending is Ending.FAILED:
             raise Unavailable(result.text)
         self._report(result)
-        self._tell(kept)
+        self._tell(names)
         if result.ending is Ending.BUDGET:
             self.emit(Notice(f"extraction continues without the model: {result.text}", "warning"))
             await self._by_rules(turn)
@@ -214,10 +214,12 @@ class SessionExtraction:
     def _tell(self, names: list[str]) -> None:
         self._say(f"remembered: {', '.join(dict.fromkeys(names))}" if names else "nothing new to save")
         if names:
-            told = Remembered(tuple(dict.fromkeys(names)))
+            remembered = Remembered(tuple(dict.fromkeys(names)))
             # On disk too, so that a resumed session tells it again.
-            self.log.append(MarkEntry(self.log.envelope(), REMEMBERED, {"names": [*told.names], "content": told.text}))
-            self.emit(told)
+            self.log.append(
+                MarkEntry(self.log.envelope(), REMEMBERED, {"names": [*remembered.names], "content": remembered.text})
+            )
+            self.emit(remembered)
 
     def _words(self, talk: Sequence[Entry]) -> SessionWords:
         """What was said, made ready for the gate; takes long in long sessions: to be called in a thread."""
@@ -249,8 +251,8 @@ class SessionExtraction:
         return await asyncio.to_thread(self._is_filtered, [*covered, *new])
 
     def _is_filtered(self, entries: Sequence[Entry]) -> bool:
-        said = self._list_user_messages(entries)
-        return len(said) <= _FILTERED_MESSAGES and holds_nothing(said)
+        messages = self._list_user_messages(entries)
+        return len(messages) <= _FILTERED_MESSAGES and holds_nothing(messages)
 
     def _after(self, covers: str | None) -> tuple[list[Entry], list[Entry]]:
         """The reply at the cursor, and the entries that were written after it; all where it is unset or gone."""

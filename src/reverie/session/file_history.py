@@ -111,13 +111,13 @@ class FileHistory:
         `write` may do the writing itself and say so, for files that belong to somebody.
         """
         done = []
-        for one in returns:
-            if one.way in (RestorePlan.LOST, RestorePlan.THERE) or _read(one.path) != one.now:
+        for change in returns:
+            if change.way in (RestorePlan.LOST, RestorePlan.THERE) or _read(change.path) != change.now:
                 continue
-            self._note(one.path, one.now, one.then)
-            if not write(one.path, one.then):
-                _write(one.path, one.then, is_new=one.now is None)
-            done.append(one.path)
+            self._note(change.path, change.now, change.then)
+            if not write(change.path, change.then):
+                _write(change.path, change.then, is_new=change.now is None)
+            done.append(change.path)
         return tuple(done)
 
     def _note(self, path: Path, before: bytes | None, after: bytes | None) -> None:
@@ -134,11 +134,11 @@ class FileHistory:
     def _put_aside(self, content: bytes, digest: str) -> bool:
         if len(content) > self._bounds.file_bytes:
             return False
-        kept = self._folder_of(self._log.session) / digest
-        if kept.exists():
+        copy = self._folder_of(self._log.session) / digest
+        if copy.exists():
             return True
         try:
-            write_atomic(kept, content)
+            write_atomic(copy, content)
         except Error:
             # A full disk must not stop the work; going back will say that this file was not kept.
             return False
@@ -154,9 +154,9 @@ class FileHistory:
             at = messages.setdefault(change.message, len(messages))
             if change.before is not None and change.session == self._log.session:
                 latest[change.before] = at
-        found = [(latest.get(path.name, -1), path.stat().st_size, path) for path in self._list_kept()]
+        copies = [(latest.get(path.name, -1), path.stat().st_size, path) for path in self._list_kept()]
         room = self._bounds.total_bytes
-        for at, size_bytes, path in sorted(found, reverse=True):
+        for at, size_bytes, path in sorted(copies, reverse=True):
             room -= size_bytes
             if at < len(messages) - self._bounds.checkpoints or room < 0:
                 with suppress(Error):
@@ -168,7 +168,7 @@ class FileHistory:
 
     def _changes_since(self, message: str) -> list[FileChange]:
         entries = self._log.entries
-        order = {found.uuid: at for at, one in enumerate(entries) if (found := envelope_of(one)) is not None}
+        order = {envelope.uuid: at for at, one in enumerate(entries) if (envelope := envelope_of(one)) is not None}
         start = order.get(message, len(entries))
         # A message that is not here was said in a session of which this one is a part: before everything.
         return [change for change in file_changes(entries) if order.get(change.message, -1) >= start]
@@ -255,10 +255,10 @@ def put_back(files: FileHistory, returns: Iterable[Return], memory: Memory, sess
     """Bring files back, memories through their store; the paths of those that were brought back."""
 
     def write(path: Path, content: bytes | None) -> bool:
-        found = memory.holding(path)
-        if found is None:
+        memory_path = memory.holding(path)
+        if memory_path is None:
             return False
-        owner, name = found
+        owner, name = memory_path
         if is_topic_path(name):
             text = content.decode("utf-8", "replace") if content is not None else None
             owner.store.write_files({name: text}, author="user", reason="rewind", session=session)

@@ -50,18 +50,18 @@ class LifecycleHooks:
         """The session is over."""
         await self.hooks.fire("SessionEnd", {"reason": reason})
 
-    def _take(self, said: HookVerdict) -> None:
-        for message in said.messages:
+    def _take(self, verdict: HookVerdict) -> None:
+        for message in verdict.messages:
             self.emit(Notice(message, "warning"))
-        self.loop.join([JoinedAttachment("hook_additional_context", reminder(text)) for text in said.context])
-        self.loop.parts.log.append(*titles(said))
-        words = said.more.get("initialUserMessage")
+        self.loop.join([JoinedAttachment("hook_additional_context", reminder(text)) for text in verdict.context])
+        self.loop.parts.log.append(*titles(verdict))
+        words = verdict.more.get("initialUserMessage")
         if isinstance(words, str) and words.strip():
             self.loop.queued.append(words)
-        watched = said.more.get("watchPaths")
+        watched = verdict.more.get("watchPaths")
         if isinstance(watched, list):
             self.disk_changes.watch(Path(path) for path in watched if isinstance(path, str))
-        if said.more.get("reloadSkills") is True:
+        if verdict.more.get("reloadSkills") is True:
             self.extensions.reload_skills()
 
 

@@ -64,9 +64,9 @@ class McpTools:
 
     async def ready(self) -> None:
         """Wait for servers that are nearly there; never longer than was agreed on since they were started."""
-        left = self._started + self.wait_seconds - time.monotonic()
-        if left > 0:
-            await self.connections.wait_until_settled(left)
+        remaining_seconds = self._started + self.wait_seconds - time.monotonic()
+        if remaining_seconds > 0:
+            await self.connections.wait_until_settled(remaining_seconds)
 
     def at_boundary(self) -> Sequence[JoinedAttachment]:
         """Bring tools and system text up to date before a request; the names of tools that wait, where they are new."""
@@ -129,17 +129,17 @@ class McpTools:
         self._asked |= self._list_loaded() if len(remote) > self.deferred_above else set()
         current = {spec.name: spec for spec in registry.specs}
         sent = {spec.name for spec in view.tools}
-        kept = tuple(current.get(spec.name, spec) if _comes_and_goes(spec) else spec for spec in view.tools)
+        tools = tuple(current.get(spec.name, spec) if _comes_and_goes(spec) else spec for spec in view.tools)
         joining = tuple(spec for spec in registry.specs if spec.name not in sent and _comes_and_goes(spec))
         system = view.system
         if self.tells_instructions:
             system = with_servers(system, self.connections.instructions)
-        if (system, (*kept, *joining)) != (view.system, view.tools):
-            self.log.append(PromptEntry(self.log.envelope(), system, (*kept, *joining)))
+        if (system, (*tools, *joining)) != (view.system, view.tools):
+            self.log.append(PromptEntry(self.log.envelope(), system, (*tools, *joining)))
 
     def _delta(self) -> Sequence[JoinedAttachment]:
-        told = find_announced_names(self.log, DEFERRED)
-        fresh = [spec.name for spec in self.waiting if spec.name not in told]
+        announced = find_announced_names(self.log, DEFERRED)
+        fresh = [spec.name for spec in self.waiting if spec.name not in announced]
         if not fresh:
             return ()
         data: dict[str, Json] = {"addedNames": [*fresh]}

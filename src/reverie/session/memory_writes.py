@@ -52,8 +52,8 @@ class MemoryWrites:
         source = self.source
         topic = draft_topic(name, description, type, body, trust="inferred", source=source)
         self._refuse_contradiction(topic)
-        known = self.memory.index.find_path_by_name(name)
-        before = _read(self.memory, (known,) if known is not None else ())
+        path = self.memory.index.find_path_by_name(name)
+        before = _read(self.memory, (path,) if path is not None else ())
         saved = self.memory.keep(topic, session=source.session, author=self.author)
         if saved.commit is not None or saved.is_new:
             self._note(self.memory, {saved.path: before.get(saved.path)})
@@ -62,10 +62,10 @@ class MemoryWrites:
 
     def write(self, path: Path, text: str) -> str | None:
         """Write a file that lies in a memory directory; None for every other file."""
-        found = self.memory.holding(path)
-        if found is None:
+        memory_file = self.memory.holding(path)
+        if memory_file is None:
             return None
-        memory, inside = found
+        memory, inside = memory_file
         if not is_safe_path(inside) or (inside != INDEX_FILE and Path(inside).name == INDEX_FILE):
             raise Refused(f"{path} cannot be a memory: name a `.md` file, and leave the index alone", by="memory")
         if inside != INDEX_FILE:
@@ -107,8 +107,10 @@ class MemoryWrites:
         """A source with the message in which its quote was typed."""
         if source.session or not source.quote:
             return source
-        found = next((entry for entry in self._typed if normal(source.quote) in normal(entry.message.text)), None)
-        return replace(source, session=self.log.session, message=found.envelope.uuid if found is not None else None)
+        typed_entry = next((entry for entry in self._typed if normal(source.quote) in normal(entry.message.text)), None)
+        return replace(
+            source, session=self.log.session, message=typed_entry.envelope.uuid if typed_entry is not None else None
+        )
 
     @property
     def _typed(self) -> list[UserEntry]:
@@ -116,9 +118,9 @@ class MemoryWrites:
 
     def _refuse_contradiction(self, topic: Topic) -> None:
         """Refuse what says otherwise than the user did in this conversation."""
-        found = find_contradicted(topic, [entry.message.text for entry in self._typed])
-        if found is not None:
-            sentence, mismatch = found
+        contradiction = find_contradicted(topic, [entry.message.text for entry in self._typed])
+        if contradiction is not None:
+            sentence, mismatch = contradiction
             raise Refused(
                 f"{topic.name!r} was not saved: it has {mismatch}. The user said: {sentence!r}; keep that sentence",
                 by="polarity",
@@ -141,18 +143,18 @@ class WatchedShell:
     def spec(self) -> ToolSpec:
         return self.tool.spec
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        return self.tool.need(given, desk)
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        return self.tool.need(arguments, desk)
 
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:
-        return self.tool.is_concurrent(given, desk)
+    def is_concurrent(self, arguments: JsonObject, desk: Desk) -> bool:
+        return self.tool.is_concurrent(arguments, desk)
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
-        if self.tool.is_concurrent(given, desk) or self.writes.memory.off is not None:
-            return await self.tool.run(given, desk)
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:
+        if self.tool.is_concurrent(arguments, desk) or self.writes.memory.off is not None:
+            return await self.tool.run(arguments, desk)
         before = await asyncio.to_thread(self._list, desk.project)
         try:
-            return await self.tool.run(given, desk)
+            return await self.tool.run(arguments, desk)
         finally:
             after = await asyncio.to_thread(self._list, desk.project)
             for memory, files in after.items():

@@ -39,30 +39,30 @@ class Mention:
 
 def find_mentions(text: str, desk: Desk) -> list[Mention]:
     """What a message names and what exists, each once, in order."""
-    found = (mention for name in _names(text) if (mention := _existing(name, desk)) is not None)
-    return list(dict.fromkeys(found))
+    mentions = (mention for name in _names(text) if (mention := _existing(name, desk)) is not None)
+    return list(dict.fromkeys(mentions))
 
 
 async def attach_mentions(text: str, desk: Desk, policy: Policy, *, room_tokens: int) -> Sequence[JoinedAttachment]:
     """The attachments for a message; together at most about a quarter of `room_tokens`."""
     if "@" not in text:
         return ()
-    left = room_tokens
+    room_left = room_tokens
     joined = []
     for mention in find_mentions(text, desk):
-        one = await _attach(mention, desk, policy, left)
-        left -= len(one.text)
-        joined.append(one)
+        attachment = await _attach(mention, desk, policy, room_left)
+        room_left -= len(attachment.text)
+        joined.append(attachment)
     return joined
 
 
 def _names(text: str) -> Iterator[str]:
-    for found in _MENTION.finditer(text):
-        quoted = found[1] or found[2]
+    for match in _MENTION.finditer(text):
+        quoted = match[1] or match[2]
         if quoted:
             yield quoted
             continue
-        name = found[3]
+        name = match[3]
         yield name
         if name.rstrip(".,;:!?)]}") != name:
             yield name.rstrip(".,;:!?)]}")
@@ -86,18 +86,18 @@ def _existing(name: str, desk: Desk) -> Mention | None:
 
 async def _attach(mention: Mention, desk: Desk, policy: Policy, room_chars: int) -> JoinedAttachment:
     read, path = Read(), mention.path
-    given: JsonObject = {"file_path": str(path), "offset": mention.first, "limit": mention.lines}
+    arguments: JsonObject = {"file_path": str(path), "offset": mention.first, "limit": mention.lines}
     data: JsonObject = {"filename": str(path)}
     refusal = ""
     try:
-        if decide(read.need(given, desk), policy).verdict is PermissionVerdict.DENY:
+        if decide(read.need(arguments, desk), policy).verdict is PermissionVerdict.DENY:
             refusal = "a permission rule denies reading it"
         elif path.is_dir():
             return JoinedAttachment(DIRECTORY, _listing(path), f"attached {path.name}/", data)
         elif room_chars < _LEAST_CHARS:
             refusal = "the other attachments have taken the room; read it with the Read tool"
         else:
-            return await _attach_content(read, given, desk, room_chars, data)
+            return await _attach_content(read, arguments, desk, room_chars, data)
     except (ToolMistake, OSError) as problem:
         refusal = str(problem)
     return JoinedAttachment(
@@ -106,14 +106,14 @@ async def _attach(mention: Mention, desk: Desk, policy: Policy, room_chars: int)
 
 
 async def _attach_content(
-    read: Read, given: JsonObject, desk: Desk, room_chars: int, data: JsonObject
+    read: Read, arguments: JsonObject, desk: Desk, room_chars: int, data: JsonObject
 ) -> JoinedAttachment:
-    path = Path(str(given["file_path"]))
-    answer = await read.run(given, desk)
+    path = Path(str(arguments["file_path"]))
+    answer = await read.run(arguments, desk)
     text, pictures = _parts(answer.content)
     if len(text) > room_chars:
         lines = max(1, text.count("\n") * room_chars // len(text) - 1)
-        text, pictures = _parts((await read.run({**given, "limit": lines}, desk)).content)
+        text, pictures = _parts((await read.run({**arguments, "limit": lines}, desk)).content)
         if len(text) > room_chars:
             text = f"{text[:room_chars]}\n(cut here; read the rest with the Read tool)"
     return JoinedAttachment(FILE, f"The user attached {path}:\n\n{text}", f"attached {path.name}", data, pictures)

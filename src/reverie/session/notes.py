@@ -145,13 +145,13 @@ class DraftEdit(Edit):
         self.text = self._frame = file.text if file.text.strip() else file.frame
         self.is_changed = False
 
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        path = desk.resolve(text(given, "file_path"))
+    def need(self, arguments: JsonObject, desk: Desk) -> Need:
+        path = desk.resolve(text(arguments, "file_path"))
         return Need("Edit", Act.EDIT, (path,), summary="Edit the session notes")
 
-    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
-        old, new = text(given, "old_string"), text(given, "new_string")
-        after = replace_text(self.text, old, new, everywhere=flag(given, "replace_all"))
+    async def run(self, arguments: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
+        old, new = text(arguments, "old_string"), text(arguments, "new_string")
+        after = replace_text(self.text, old, new, everywhere=flag(arguments, "replace_all"))
         if not keeps_frame(after, self._frame):
             raise ToolMistake("Every heading and the italic line under it must stay as they are, in their order.")
         self.text, self.is_changed = after, True

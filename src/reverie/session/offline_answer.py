@@ -16,8 +16,8 @@ _NO_MODEL = "No model is configured to say more: set ANTHROPIC_API_KEY, or name 
 def answer_offline(log: Conversation, recall: SessionRecall) -> str:
     """The answer to the newest message."""
     lines = [f"- {_line(topic)}" for topic in _list_recalled(log, recall.topics)]
-    known = "\n".join(["This is remembered about it:", *lines]) if lines else _nothing(recall.memory)
-    return f"{known}\n\n{_NO_MODEL}"
+    remembered = "\n".join(["This is remembered about it:", *lines]) if lines else _nothing(recall.memory)
+    return f"{remembered}\n\n{_NO_MODEL}"
 
 
 def _line(topic: Topic) -> str:

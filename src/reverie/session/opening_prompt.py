@@ -352,9 +352,9 @@ class OpeningPrompt:
         )
 
 
-def _bare(told: str) -> str:
+def _bare(text: str) -> str:
     """Without the frame, which a compaction puts around everything that returns."""
-    return told.removeprefix("<system-reminder>\n").removesuffix("\n</system-reminder>")
+    return text.removeprefix("<system-reminder>\n").removesuffix("\n</system-reminder>")
 
 
 def _text(name: str, **values: str) -> str:
@@ -418,9 +418,10 @@ def _cut(status: str) -> str:
     """The first lines within the limit, and how many are missing."""
     if len(status) <= STATUS_CHARS:
         return status
-    kept = status[:STATUS_CHARS].rpartition("\n")[0] or status[:STATUS_CHARS]
-    missing = status.count("\n") - kept.count("\n")
-    return f"{kept}\n[… {missing:,} more {'line' if missing == 1 else 'lines'}; `git status --short` shows all of them]"
+    shown_status = status[:STATUS_CHARS].rpartition("\n")[0] or status[:STATUS_CHARS]
+    missing = status.count("\n") - shown_status.count("\n")
+    noun = "line" if missing == 1 else "lines"
+    return f"{shown_status}\n[… {missing:,} more {noun}; `git status --short` shows all of them]"
 
 
 def _read_platform() -> tuple[str, str]:

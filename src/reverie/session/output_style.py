@@ -52,22 +52,22 @@ def list_output_styles(
 
     `within` is the folder out of which no link may lead.
     """
-    found: dict[str, OutputStyle] = {}
+    styles: dict[str, OutputStyle] = {}
     for place in places:
         for path in [place] if place.is_file() else sorted(place.glob("*.md")):
             style = read_output_style(path) if within is None or is_inside(within, path) else None
             if style is not None:
                 name = f"{plugin}:{style.name}" if plugin else style.name
-                found[name] = replace(style, name=name, source=source, is_forced=style.is_forced and bool(plugin))
-    return tuple(found[name] for name in sorted(found))
+                styles[name] = replace(style, name=name, source=source, is_forced=style.is_forced and bool(plugin))
+    return tuple(styles[name] for name in sorted(styles))
 
 
 def find_output_style(styles: Iterable[OutputStyle], name: str) -> OutputStyle | None:
     """The style that a name means, in any case of letters; a plugin's also by a short name that only one has."""
     wanted = name.strip().casefold()
-    known = tuple(styles)
-    exact = [one for one in known if one.name.casefold() == wanted]
-    short = [one for one in known if one.name.casefold().rpartition(":")[2] == wanted]
+    candidates = tuple(styles)
+    exact = [one for one in candidates if one.name.casefold() == wanted]
+    short = [one for one in candidates if one.name.casefold().rpartition(":")[2] == wanted]
     return exact[-1] if exact else short[0] if len(short) == 1 else None
 
 
@@ -125,8 +125,8 @@ class StyleChoice:
 
 def read_styling(options: SessionOptions, plugins: Sequence[Plugin]) -> StyleChoice:
     """Find the styles of a session and the one that holds."""
-    known = {style.name: style for style in _list_all(options, plugins)}
-    styles = tuple(known[name] for name in sorted(known))
+    by_name = {style.name: style for style in _list_all(options, plugins)}
+    styles = tuple(by_name[name] for name in sorted(by_name))
     wanted = (options.settings.output_style or "").strip()
     if not wanted:
         return StyleChoice(styles, next((one for one in styles if one.is_forced), None))
@@ -142,15 +142,15 @@ def read_styling(options: SessionOptions, plugins: Sequence[Plugin]) -> StyleCho
 def _list_all(options: SessionOptions, plugins: Sequence[Plugin]) -> tuple[OutputStyle, ...]:
     """The weakest source first."""
     places, project = options.places, options.project
-    found = [*built_in_styles()]
+    styles = [*built_in_styles()]
     if options.settings.simple_mode:
-        return tuple(found)
+        return tuple(styles)
     for plugin in plugins:
-        found += list_output_styles(plugin.output_styles, source="plugin", plugin=plugin.name, within=plugin.root)
+        styles += list_output_styles(plugin.output_styles, source="plugin", plugin=plugin.name, within=plugin.root)
     homes = (places.config_home, places.home)
     ours = [folder for folder in (project / ".claude", project / ".reverie") if folder not in homes]
-    found += list_output_styles((folder / FOLDER for folder in ours), source="project", within=project)
-    found += list_output_styles((folder / FOLDER for folder in homes), source="user")
+    styles += list_output_styles((folder / FOLDER for folder in ours), source="project", within=project)
+    styles += list_output_styles((folder / FOLDER for folder in homes), source="user")
     managed = (places.host_managed / ".claude", places.managed)
-    found += list_output_styles((folder / FOLDER for folder in managed), source="managed")
-    return tuple(found)
+    styles += list_output_styles((folder / FOLDER for folder in managed), source="managed")
+    return tuple(styles)

@@ -25,9 +25,9 @@ from reverie.settings.load import part_of_setting
 
 def list_parts(options: SessionOptions) -> tuple[TrustPart, ...]:
     """The parts of a project, each once: of settings, hooks, servers, skills and agents; answered or not."""
-    found = (*options.trust_parts, *_hooks(options), *_servers(options), *_skills(options), *_agents(options))
+    parts = (*options.trust_parts, *_hooks(options), *_servers(options), *_skills(options), *_agents(options))
     included = list_included_parts(options, read_trust(options.places.trust, options.project))
-    return tuple({part.digest: part for part in (*found, *included)}.values())
+    return tuple({part.digest: part for part in (*parts, *included)}.values())
 
 
 def _hooks(options: SessionOptions) -> Iterator[TrustPart]:
@@ -36,8 +36,8 @@ def _hooks(options: SessionOptions) -> Iterator[TrustPart]:
 
 
 def _servers(options: SessionOptions) -> Iterator[TrustPart]:
-    found = list_servers(places=options.places, project=options.project, environment=options.environment)
-    for server in found.waiting:
+    servers = list_servers(places=options.places, project=options.project, environment=options.environment)
+    for server in servers.waiting:
         yield server.part
 
 
@@ -58,8 +58,8 @@ def _agents(options: SessionOptions) -> Iterator[TrustPart]:
 
 def _skills(options: SessionOptions) -> Iterator[TrustPart]:
     plugins = read_plugins(options).plugins
-    found = list_skills(places=options.places, project=options.project, directory=options.directory, plugins=plugins)
-    for skill in found.skills:
+    skills = list_skills(places=options.places, project=options.project, directory=options.directory, plugins=plugins)
+    for skill in skills.skills:
         if skill.grants is not None:
             yield skill.grants
         if skill.hooks is not None:
@@ -108,10 +108,10 @@ def where_of(options: SessionOptions, additional: tuple[Path, ...] = ()) -> Wher
 
 def _project_excludes(options: SessionOptions) -> tuple[str, ...]:
     """The patterns that only files of the project give."""
-    said = (options.origins or {}).get("instructions.excludes", ())
-    given = [(pattern, origin.committed) for origin in said for pattern in _texts(origin.value)]
-    own = {pattern for pattern, is_theirs in given if not is_theirs}
-    return tuple(pattern for pattern, _ in given if pattern not in own)
+    origins = (options.origins or {}).get("instructions.excludes", ())
+    patterns = [(pattern, origin.committed) for origin in origins for pattern in _texts(origin.value)]
+    own = {pattern for pattern, is_theirs in patterns if not is_theirs}
+    return tuple(pattern for pattern, _ in patterns if pattern not in own)
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -122,15 +122,15 @@ def list_included_parts(options: SessionOptions, trust: TrustAnswers) -> tuple[T
     """Every file from outside that the project's instructions want, answered or not."""
     if not features(options.settings, interactive=options.is_interactive).instructions:
         return ()
-    found: dict[Path, Outside] = {}
+    outside: dict[Path, Outside] = {}
 
     def reading(where: Where) -> Loaded:
         loaded = load(where, LoadReason.SESSION_START)
-        found.update((one.path, one) for one in loaded.waiting)
+        outside.update((one.path, one) for one in loaded.waiting)
         return loaded
 
     read_loaded(where_of(options), trust, reading)
-    return tuple(map(to_include_part, found.values()))
+    return tuple(map(to_include_part, outside.values()))
 
 
 # A rule that the user granted for longer than a session, kept where it counts next time.
@@ -143,8 +143,8 @@ def keep_rule(rule: str, scope: RuleScope, options: SessionOptions) -> None:
     """Write the rule down. Raises `UserMistake` where it would stand among rules that the user never agreed to."""
     project, store = options.project, options.places.trust
     local = options.places.settings_files(project).local
-    known = _rules(local) if scope is RuleScope.LOCAL else None
-    if known is not None and not read_trust(store, project).accepts(known):
+    rules = _rules(local) if scope is RuleScope.LOCAL else None
+    if rules is not None and not read_trust(store, project).accepts(rules):
         raise UserMistake(f"{local} contains rules that you have not accepted; run `reverie trust` to review them")
     write_rule(rule, scope, places=options.places, project=project, now=options.now(), is_tracked=options.is_tracked)
     added = _rules(local) if scope is RuleScope.LOCAL else None

@@ -116,10 +116,10 @@ class SessionRecall:
 
     def _list_excluded(self) -> tuple[str, ...] | None:
         """The memories that stand in the conversation already; None when there is no room for more."""
-        held = find_still_shown(self._find_shown(), self.loop.used_tokens, self.memory.limits)
-        if sum(one.size_bytes for one in held) > self.memory.settings.recall.session_bytes:
+        still_shown = find_still_shown(self._find_shown(), self.loop.used_tokens, self.memory.limits)
+        if sum(one.size_bytes for one in still_shown) > self.memory.settings.recall.session_bytes:
             return None
-        return (*(one.path for one in held), *map(str, self.desk.seen.paths))
+        return (*(one.path for one in still_shown), *map(str, self.desk.seen.paths))
 
     def _attach_hits(self, hits: Sequence[Hit], query: str) -> Sequence[JoinedAttachment]:
         if not hits:
@@ -138,14 +138,14 @@ class SessionRecall:
 
     def _find_shown(self) -> tuple[Shown, ...]:
         in_view = {item.uuid for item in self.log.view.items if item.label == KIND}
-        found = []
+        shown_memories = []
         for entry in reversed(self.log.entries):
             if len(in_view) == 0:
                 break
             if isinstance(entry, AttachmentEntry) and entry.envelope.uuid in in_view:
                 in_view.discard(entry.envelope.uuid)
-                found += parse_shown(entry.data)
-        return tuple(found)
+                shown_memories += parse_shown(entry.data)
+        return tuple(shown_memories)
 
 
 def _result(task: asyncio.Task[Sequence[Hit]]) -> Sequence[Hit] | None:

@@ -236,8 +236,8 @@ class Session:
 
     def _tell_commands(self) -> None:
         log, keys = self._parts.log, self._parts.desk.keys
-        told, self._ran_meanwhile = self._ran_meanwhile, []
-        for command, output, ending in told:
+        commands, self._ran_meanwhile = self._ran_meanwhile, []
+        for command, output, ending in commands:
             for key in keys:
                 command, output = command.replace(key, "[key]"), output.replace(key, "[key]")
             words = output_words(harmless(output), ending)
@@ -245,7 +245,7 @@ class Session:
                 UserEntry(log.envelope(), user(input_words(command)), source="typed"),
                 UserEntry(log.envelope(), user(words), source="system"),
             )
-        if told:
+        if commands:
             self._parts.loop.measure()
 
     def cancel(self) -> None:
@@ -268,10 +268,10 @@ class Session:
         """
         log, preparer = self._parts.log, self._parts.loop.parts.preparer
         scene = preparer.scene(log)
-        kept = list_pinned(log.entries)
+        pinned = list_pinned(log.entries)
         share = self._options.settings.snip.target_fraction if share is None else share
         used, line = scene.budget.used_tokens, round(share * scene.budget.effective_tokens)
-        outcome = snip_to(log.view, scene, line if used > line else round(share * used), pinned=kept)
+        outcome = snip_to(log.view, scene, line if used > line else round(share * used), pinned=pinned)
         preparer.add(log, outcome)
         self._parts.loop.measure()
         return sum(one.freed_tokens for one in outcome.reductions)
@@ -319,8 +319,8 @@ class Session:
 
         Nothing is removed: what came after stays in the transcript. Files stay as they are: see `restore_files`.
         """
-        found = self._find_user_entry(message_id)
-        self._parts.log.branch_from(found.envelope.parent)
+        user_entry = self._find_user_entry(message_id)
+        self._parts.log.branch_from(user_entry.envelope.parent)
         # What was read after that message is no longer seen, so it must be read again before it is changed.
         self._parts.desk.seen.forget()
         return self._append_mark(REWOUND, "rewind")
@@ -342,10 +342,10 @@ class Session:
 
     def _find_user_entry(self, message_id: str) -> UserEntry:
         chain = self._parts.log.chain()
-        found = next((one for one in chain if _id(one) == message_id or _id(one).startswith(message_id)), None)
-        if not isinstance(found, UserEntry):
+        user_entry = next((one for one in chain if _id(one) == message_id or _id(one).startswith(message_id)), None)
+        if not isinstance(user_entry, UserEntry):
             raise UserMistake(f"none of your messages has the id {message_id!r}; use `/rewind` for a list")
-        return found
+        return user_entry
 
     def clear(self) -> None:
         """Begin anew in the same file; everything before stays in it and is no longer seen."""
@@ -401,21 +401,21 @@ def find_session(options: SessionOptions, named: str) -> Path:
         return path
     places = options.places
     here = (places.project(options.directory), places.host_project(options.directory))
-    found = _begin_with(named, here) or _begin_with(
+    paths = _begin_with(named, here) or _begin_with(
         named,
         list_transcript_folders(
             places, options.directory, read_cwd=lambda folder: read_working_directory(folder.directory)
         ),
     )
-    exact = [each for each in found if each.stem == named]
+    exact = [each for each in paths if each.stem == named]
     if exact:
         return exact[0]
-    if not found:
+    if not paths:
         raise UserMistake(f"no session starts with {named!r}; run `reverie sessions` for a list")
-    if len({each.stem for each in found}) > 1:
-        names = ", ".join(each.stem[:12] for each in found[:5])
+    if len({each.stem for each in paths}) > 1:
+        names = ", ".join(each.stem[:12] for each in paths[:5])
         raise UserMistake(f"{named!r} is ambiguous: it matches {names}; use a longer prefix")
-    return found[0]
+    return paths[0]
 
 
 def _begin_with(named: str, folders: Iterable[ProjectFolder]) -> list[Path]:

@@ -90,30 +90,30 @@ class SkillInvoker:
 
     def store(self) -> tuple[InvokedSkill, ...]:
         """Every skill that was invoked in this conversation, the most recent last."""
-        found: dict[str, InvokedSkill] = {}
+        invoked: dict[str, InvokedSkill] = {}
         for entry in self.log.chain():
             if not isinstance(entry, AttachmentEntry) or entry.kind != INVOKED or "invoked" not in entry.data:
                 continue
             name = str(entry.data.get("name", ""))
             words = "".join(block.text for block in entry.content if isinstance(block, Text))
-            found.pop(name, None)
-            found[name] = InvokedSkill(name, words.partition("\n\n")[2], str(entry.data.get("path", "")))
-        return tuple(found.values())
+            invoked.pop(name, None)
+            invoked[name] = InvokedSkill(name, words.partition("\n\n")[2], str(entry.data.get("path", "")))
+        return tuple(invoked.values())
 
     async def invoke(self, skill: Skill, arguments: str) -> JoinedAttachment:
         """Read a skill, run its inline commands as far as they are allowed, and let its rules hold for this turn.
 
         One that forks is run to its end instead. Raises `UserMistake`, or `ToolMistake` where no agent can be started.
         """
-        said = f" with {arguments.strip()!r}" if arguments.strip() else ""
+        with_arguments = f" with {arguments.strip()!r}" if arguments.strip() else ""
         data: JsonObject = {"name": skill.name, "path": str(skill.path)}
         if skill.forks:
             report = _text(await self._run_apart(skill, arguments))
-            head = f"The skill {skill.name} was invoked{said} and ran in an agent of its own. Its report:"
+            head = f"The skill {skill.name} was invoked{with_arguments} and ran in an agent of its own. Its report:"
             return JoinedAttachment(INVOKED, f"{head}\n\n{report}", f"skill {skill.name}, in an agent", data)
         text = await self._read(skill, arguments)
         self._retune(skill)
-        head = f"The skill {skill.name} was invoked{said}. Follow what it says:"
+        head = f"The skill {skill.name} was invoked{with_arguments}. Follow what it says:"
         return JoinedAttachment(INVOKED, f"{head}\n\n{text}", f"skill {skill.name}", {**data, "invoked": True})
 
     async def invoke_for_model(self, skill: Skill, arguments: str) -> ToolAnswer | None:
@@ -156,8 +156,8 @@ class SkillInvoker:
             self._leaving.pop()()
 
     def _attach_unannounced(self) -> Sequence[JoinedAttachment]:
-        told = find_announced_names(self.log, LISTING, NEARBY)
-        fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in told]
+        announced = find_announced_names(self.log, LISTING, NEARBY)
+        fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in announced]
         if not fresh:
             return ()
         names = ", ".join(skill.name for skill in fresh)
@@ -189,7 +189,7 @@ class SkillInvoker:
 
     async def _run_apart(self, skill: Skill, arguments: str) -> ToolAnswer:
         """Let an agent do what the skill says; what the skill may do holds for it alone."""
-        held = len(self._leaving)
+        leaving_before = len(self._leaving)
         try:
             order = Order(
                 prompt=await self._read(skill, arguments),
@@ -201,7 +201,7 @@ class SkillInvoker:
             )
             return await self.start_agent(order)
         finally:
-            while len(self._leaving) > held:
+            while len(self._leaving) > leaving_before:
                 self._leaving.pop()()
 
     def _retune(self, skill: Skill) -> None:

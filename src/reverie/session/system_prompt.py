@@ -69,9 +69,9 @@ class PromptSection:
 
 def system_prompt(facts: PromptFacts) -> tuple[SystemBlock, ...]:
     """The system text as blocks: static, session, then each volatile section by itself."""
-    found = sections(facts)
-    blocks = [SystemBlock(_join_sections(found, tier), tier) for tier in ("static", "session")]
-    blocks += [SystemBlock(section.text, section.tier) for section in found if section.tier == "volatile"]
+    prompt_sections = sections(facts)
+    blocks = [SystemBlock(_join_sections(prompt_sections, tier), tier) for tier in ("static", "session")]
+    blocks += [SystemBlock(section.text, section.tier) for section in prompt_sections if section.tier == "volatile"]
     return tuple(block for block in blocks if block.text)
 
 
@@ -79,8 +79,8 @@ def with_servers(system: Sequence[SystemBlock], servers: Sequence[tuple[str, str
     """The same system text where it tells of all these servers already; else with that one section rendered anew."""
     heading = prompt_text("mcp").partition("\n")[0]
     old = [place for place, block in enumerate(system) if block.tier == "volatile" and block.text.startswith(heading)]
-    told = system[old[0]].text if old else ""
-    if all(section in told for section in _each_server(servers)):
+    servers_text = system[old[0]].text if old else ""
+    if all(section in servers_text for section in _each_server(servers)):
         return tuple(system)
     new = SystemBlock(_servers(servers), "volatile")
     place = old[0] if old else sum(block.tier != "volatile" for block in system)
@@ -89,14 +89,14 @@ def with_servers(system: Sequence[SystemBlock], servers: Sequence[tuple[str, str
 
 def sections(facts: PromptFacts) -> tuple[PromptSection, ...]:
     """All sections that say something, in their order."""
-    found = _default(facts) if facts.custom is None else _custom(facts)
-    found += [
+    prompt_sections = _default(facts) if facts.custom is None else _custom(facts)
+    prompt_sections += [
         PromptSection("appended", facts.appended, "session"),
         # Servers come and go; what stands behind their section would be lost with it, so only what is small does.
         PromptSection("servers", _servers(facts.servers) if facts.custom is None else "", "volatile"),
         PromptSection("git_status", facts.git_status, "volatile"),
     ]
-    return tuple(section for section in found if section.text.strip())
+    return tuple(section for section in prompt_sections if section.text.strip())
 
 
 def _default(facts: PromptFacts) -> list[PromptSection]:
@@ -144,11 +144,11 @@ def _environment(facts: PromptFacts) -> str:
 
 def _style(style: OutputStyle) -> str:
     # The static block is shared by everybody, so a style sets its section aside in words instead of taking it out.
-    kept = "It adds to what is said above; where the two differ, this style counts."
+    scope = "It adds to what is said above; where the two differ, this style counts."
     replaced = (
         'It takes the place of the section "Working on code" above, and counts wherever it differs from the rest.'
     )
-    return prompt_text("style", name=style.name, scope=kept if style.keeps_coding else replaced, text=style.text)
+    return prompt_text("style", name=style.name, scope=scope if style.keeps_coding else replaced, text=style.text)
 
 
 def _each_server(servers: Iterable[tuple[str, str]]) -> list[str]:
@@ -156,8 +156,8 @@ def _each_server(servers: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _servers(servers: Iterable[tuple[str, str]]) -> str:
-    said = _each_server(servers)
-    return "\n\n".join([prompt_text("mcp"), *said]) if said else ""
+    server_texts = _each_server(servers)
+    return "\n\n".join([prompt_text("mcp"), *server_texts]) if server_texts else ""
 
 
 def _plain(name: str) -> str:
@@ -165,5 +165,5 @@ def _plain(name: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in name)
 
 
-def _join_sections(found: Iterable[PromptSection], tier: str) -> str:
-    return "\n\n".join(section.text.strip("\n") for section in found if section.tier == tier)
+def _join_sections(prompt_sections: Iterable[PromptSection], tier: str) -> str:
+    return "\n\n".join(section.text.strip("\n") for section in prompt_sections if section.tier == tier)

@@ -63,12 +63,12 @@ async def _may_rest(session: Session, leader: str, poll_seconds: float) -> bool:
     parts = session.parts
     facts: JsonObject = {"teammate_name": parts.subagents.post.name, "team_name": parts.subagents.post.team}
     for _ in range(parts.options.settings.hook.max_continues + 1):
-        said = await parts.hooks.fire("TeammateIdle", facts)
-        if said.stop is not None:
+        verdict = await parts.hooks.fire("TeammateIdle", facts)
+        if verdict.stop is not None:
             return False
-        if said.blocked is None or parts.subagents.post.peek():
+        if verdict.blocked is None or parts.subagents.post.peek():
             break
-        await _work(session, leader, poll_seconds, said.blocked)
+        await _work(session, leader, poll_seconds, verdict.blocked)
     return True
 
 
@@ -119,12 +119,14 @@ def _has_leader(session: Session, leader: str) -> bool:
 def _request(session: Session) -> AgentMessage | None:
     """Who asked to leave: by a letter that waits, or by one that a turn has read."""
     waiting = (letter for letter in session.parts.subagents.post.peek() if letter.kind == _LEAVE)
-    found = next(waiting, None)
-    if found is not None:
-        return found
+    leave_request = next(waiting, None)
+    if leave_request is not None:
+        return leave_request
     for entry in session.attachments:
         if entry.kind == LETTER_KIND and entry.data.get("letter") == _LEAVE:
             ids = entry.data.get("ids")
-            known = str(ids[0]) if isinstance(ids, list) and ids else ""
-            return AgentMessage(known, str(entry.data.get("from")), "", "", session.parts.options.now(), kind=_LEAVE)
+            letter_id = str(ids[0]) if isinstance(ids, list) and ids else ""
+            return AgentMessage(
+                letter_id, str(entry.data.get("from")), "", "", session.parts.options.now(), kind=_LEAVE
+            )
     return None

@@ -201,19 +201,19 @@ class ToolCalls:
         tool = self.tools.find(call.name)
         if INVALID_INPUT in call.input:
             raise ToolMistake("The input of this call was no JSON object. Send it again, complete.")
-        given = call.input
-        need = tool.need(given, self.desk)
-        self.emit(ToolStarted(call.id, call.name, given, need.summary))
-        facts: JsonObject = {"tool_name": call.name, "tool_input": dict(given), "tool_use_id": call.id}
+        arguments = call.input
+        need = tool.need(arguments, self.desk)
+        self.emit(ToolStarted(call.id, call.name, arguments, need.summary))
+        facts: JsonObject = {"tool_name": call.name, "tool_input": dict(arguments), "tool_use_id": call.id}
         before = await self._fire("PreToolUse", facts, call.name)
         if before.updated_input is not None:
-            given = before.updated_input
-            need = tool.need(given, self.desk)
-            facts = {**facts, "tool_input": dict(given)}
-        ruling = await self._ruling(call, given, need, before, facts)
+            arguments = before.updated_input
+            need = tool.need(arguments, self.desk)
+            facts = {**facts, "tool_input": dict(arguments)}
+        ruling = await self._ruling(call, arguments, need, before, facts)
         if ruling.refusal:
             why = ruling.why or ruling.refusal
-            self.emit(Denied(call.id, call.name, given, need.summary, why, ruling.suggestions, self.agent))
+            self.emit(Denied(call.id, call.name, arguments, need.summary, why, ruling.suggestions, self.agent))
             after = await self._fire("PermissionDenied", {**facts, "reason": ruling.refusal}, call.name)
             again = f"\n{AGAIN}" if after.more.get("retry") is True else ""
             answer = ToolAnswer(f"{ruling.refusal}{again}", is_error=True)
@@ -221,18 +221,18 @@ class ToolCalls:
         return replace(await self._ran(call, tool, ruling.given, before, facts), need=need)
 
     async def _ran(
-        self, call: ToolUse, tool: Tool, given: JsonObject, before: HookVerdict, facts: JsonObject
+        self, call: ToolUse, tool: Tool, arguments: JsonObject, before: HookVerdict, facts: JsonObject
     ) -> FinishedCall:
         started = time.monotonic()
         desk = self.desk
-        if tool.is_concurrent(given, desk):
+        if tool.is_concurrent(arguments, desk):
             # A call beside others has a line of its own to report on; the rest of the desk is shared.
             desk = replace(desk)
         desk.progress = lambda line: self.emit(ToolProgress(call.id, line))
         desk.call_id = call.id
         was = take_snapshot(desk)
         try:
-            answer = await tool.run(given, desk)
+            answer = await tool.run(arguments, desk)
         except (ToolMistake, Error) as problem:
             answer = ToolAnswer(str(problem), is_error=True)
         seconds = time.monotonic() - started
@@ -249,18 +249,18 @@ class ToolCalls:
             after = await self._fire("PostToolUse", {**facts, **lasted, "tool_response": response}, call.name)
             if after.updated_output is not None:
                 answer = replace(answer, content=_as_text(after.updated_output))
-        said = [*before.context, *after.context]
+        context = [*before.context, *after.context]
         if after.blocked:
-            said.append(after.blocked)
-        return FinishedCall(call, answer, said=tuple(said), stop=before.stop or after.stop or "", seconds=seconds)
+            context.append(after.blocked)
+        return FinishedCall(call, answer, said=tuple(context), stop=before.stop or after.stop or "", seconds=seconds)
 
     async def _fire(self, event: str, facts: JsonObject, subject: str) -> HookVerdict:
-        said = await self.hooks.fire(event, facts, subject=subject)
-        self._tell(said)
-        return said
+        verdict = await self.hooks.fire(event, facts, subject=subject)
+        self._tell(verdict)
+        return verdict
 
-    def _tell(self, said: HookVerdict) -> None:
-        for message in said.messages:
+    def _tell(self, verdict: HookVerdict) -> None:
+        for message in verdict.messages:
             self.emit(Notice(message, "warning"))
 
     @asynccontextmanager
@@ -275,56 +275,56 @@ class ToolCalls:
             await asyncio.gather(telling, return_exceptions=True)
 
     async def _ruling(
-        self, call: ToolUse, given: JsonObject, need: Need, hook: HookVerdict, facts: JsonObject
+        self, call: ToolUse, arguments: JsonObject, need: Need, hook: HookVerdict, facts: JsonObject
     ) -> _Ruling:
         """Whether the call may run, and with which input; a hook loosens only what would be asked."""
         if hook.blocked is not None or hook.permission == "deny":
-            return _Ruling(given, hook.blocked or hook.reason or HOOK_REFUSED)
-        own = self.refuse(need, given)
+            return _Ruling(arguments, hook.blocked or hook.reason or HOOK_REFUSED)
+        own = self.refuse(need, arguments)
         if own:
-            return _Ruling(given, own)
+            return _Ruling(arguments, own)
         decision = decide(need, self.permits.policy)
         if decision.verdict is PermissionVerdict.DENY:
-            return _Ruling(given, decision.reason)
+            return _Ruling(arguments, decision.reason)
         if need.tool == PLAN_TOOL:
             # A plan is nothing without the user's word, whatever the rules say.
             decision = PermissionDecision(PermissionVerdict.ASK, "The plan needs your approval.", PLAN_TOOL)
         if hook.permission == "ask":
             decision = PermissionDecision(PermissionVerdict.ASK, hook.reason or "A hook requires approval.", "")
         if decision.verdict is PermissionVerdict.ALLOW or hook.permission == "allow":
-            return _Ruling(given)
-        return await self._ask_permission(call, given, need, decision, facts)
+            return _Ruling(arguments)
+        return await self._ask_permission(call, arguments, need, decision, facts)
 
     async def _ask_permission(
-        self, call: ToolUse, given: JsonObject, need: Need, decision: PermissionDecision, facts: JsonObject
+        self, call: ToolUse, arguments: JsonObject, need: Need, decision: PermissionDecision, facts: JsonObject
     ) -> _Ruling:
         async with self.asking:
             # While this call waited, an answer to another may have settled it.
             if decide(need, self.permits.policy).verdict is PermissionVerdict.ALLOW and not decision.rule:
-                return _Ruling(given)
+                return _Ruling(arguments)
             offers = suggestions(need, self.permits.policy)
             request: JsonObject = {**facts, "permission_suggestions": [*offers]}
             hook = await self._fire("PermissionRequest", request, call.name)
             if hook.permission is not None:
-                return self._apply_hook_answer(call, given, hook)
+                return self._apply_hook_answer(call, arguments, hook)
             question = Question(call.id, need, decision.reason, offers, self.agent)
             async with self._notify_while_waiting(call.name):
                 answer = await self.approver.approve(question)
         if answer.allowed:
             self.permits.grant(answer)
-            return _Ruling(given)
+            return _Ruling(arguments)
         because = f" They say: {answer.message}" if answer.message else ""
         refusal = f"The user did not allow this call ({decision.reason}).{because}"
-        return _Ruling(given, refusal, why=decision.reason, suggestions=offers)
+        return _Ruling(arguments, refusal, why=decision.reason, suggestions=offers)
 
-    def _apply_hook_answer(self, call: ToolUse, given: JsonObject, hook: HookVerdict) -> _Ruling:
+    def _apply_hook_answer(self, call: ToolUse, arguments: JsonObject, hook: HookVerdict) -> _Ruling:
         """What a hook says in the place of the user; another input is judged like any other."""
         if hook.permission != "allow":
             reason = hook.reason or HOOK_REFUSED
-            return _Ruling(given, reason, stop=reason if hook.more.get("interrupt") is True else "")
+            return _Ruling(arguments, reason, stop=reason if hook.more.get("interrupt") is True else "")
         self._tell(HookVerdict(messages=self.permits.take_updates(hook.more.get("updatedPermissions"))))
         if hook.updated_input is None:
-            return _Ruling(given)
+            return _Ruling(arguments)
         changed = hook.updated_input
         need = self.tools.find(call.name).need(changed, self.desk)
         decision = decide(need, self.permits.policy)
@@ -402,29 +402,29 @@ def take_snapshot(desk: Desk) -> Before:
 
 async def announce_changes(was: Before, desk: Desk, hooks: FiresHooks) -> tuple[str, HookVerdict]:
     """Let hooks hear of it; why the list of tasks was put back, if one refused it, and what else they say."""
-    said = []
+    verdicts = []
     if desk.directory != was.directory:
         moved: JsonObject = {"old_cwd": str(was.directory), "new_cwd": str(desk.directory)}
-        said.append(await hooks.fire("CwdChanged", moved))
+        verdicts.append(await hooks.fire("CwdChanged", moved))
     if desk.tasks != was.tasks:
         for event, facts in _task_events(was.tasks, desk.tasks):
             verdict = await hooks.fire(event, facts)
-            said.append(verdict)
+            verdicts.append(verdict)
             if verdict.blocked is not None:
                 desk.tasks = was.tasks
                 reason = verdict.blocked or "A hook refused this change."
-                return f"The list stays as it was ({facts['task_subject']}): {reason}", merge_verdicts(said)
-    return "", merge_verdicts(said)
+                return f"The list stays as it was ({facts['task_subject']}): {reason}", merge_verdicts(verdicts)
+    return "", merge_verdicts(verdicts)
 
 
 def _task_events(was: tuple[Task, ...], now: tuple[Task, ...]) -> list[tuple[str, JsonObject]]:
     """What is new on the list, and what became complete; a task is known by its words and named by its place."""
-    known = {task.content: task.status for task in was}
+    statuses = {task.content: task.status for task in was}
     events: list[tuple[str, JsonObject]] = []
     for number, task in enumerate(now, 1):
         facts: JsonObject = {"task_id": str(number), "task_subject": task.content, "task_description": task.doing}
-        if task.content not in known:
+        if task.content not in statuses:
             events.append(("TaskCreated", facts))
-        if task.status == _COMPLETED and known.get(task.content) != _COMPLETED:
+        if task.status == _COMPLETED and statuses.get(task.content) != _COMPLETED:
             events.append(("TaskCompleted", facts))
     return events

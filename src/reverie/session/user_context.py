@@ -48,11 +48,11 @@ def hidden_characters(files: Iterable[InstructionFile]) -> tuple[str, ...]:
     """A warning for each file that holds characters which the model reads and no person sees."""
     unseen = {Suspicion.invisible, Suspicion.direction}
     odd = [file for file in files if not file.text.isascii()]
-    found = ((file, next((flag for flag in flags(file.text) if flag.suspicion in unseen), None)) for file in odd)
+    flagged = ((file, next((flag for flag in flags(file.text) if flag.suspicion in unseen), None)) for file in odd)
     return tuple(
         f"{file.path} contains {flag.suspicion.value}, first near line {flag.line} of the loaded text. The model reads "
         "these characters and editors hide them: review the file with `cat -v`, and remove them unless intended."
-        for file, flag in found
+        for file, flag in flagged
         if flag is not None
     )
 

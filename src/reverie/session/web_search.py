@@ -39,9 +39,9 @@ def build_search(model: Model) -> Search:
             if reply.stop_reason != "pause_turn":
                 break
             messages = [messages[0], Message(reply.message.role, tuple(blocks))]
-        found = list(_results(blocks))
-        results = dict.fromkeys((_line(one.get("title")), _line(one.get("url"))) for one in found if one.get("url"))
-        problem = next((str(one["error_code"]) for one in found if "error_code" in one), "")
+        hits = list(_results(blocks))
+        results = dict.fromkeys((_line(one.get("title")), _line(one.get("url"))) for one in hits if one.get("url"))
+        problem = next((str(one["error_code"]) for one in hits if "error_code" in one), "")
         text = "".join(block.text for block in blocks if isinstance(block, Text))
         return WebSearchResult(tuple(results), text.strip(), problem)
 

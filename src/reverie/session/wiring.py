@@ -56,9 +56,9 @@ def build_agreed_options(agreed: Agreed, directory: Path, model_name: str, **fur
 def build_process_options(project: Path, model: str | None, approver: Approver | None) -> SessionOptions:
     """The options of a session in a project, with the settings and keys of this process."""
     directory = project.expanduser().resolve()
-    found = load_agreed_configuration(SettingsFlags(project=directory))
-    name = model_choice(found.configuration, model).name
-    return build_agreed_options(found, directory, name, approver=approver, is_interactive=approver is not None)
+    configuration = load_agreed_configuration(SettingsFlags(project=directory))
+    name = model_choice(configuration.configuration, model).name
+    return build_agreed_options(configuration, directory, name, approver=approver, is_interactive=approver is not None)
 
 
 def build_options(
@@ -129,7 +129,7 @@ def _plugin_parts(configuration: Configuration) -> Iterator[TrustPart]:
     """The plugins that files of the project switch on."""
     files = _places(configuration).host_settings_files(configuration.project)
     for path in (files.project, files.local):
-        found = read_object(path)
-        table = found.get("enabledPlugins") if found is not None and not isinstance(found, Unread) else None
+        document = read_object(path)
+        table = document.get("enabledPlugins") if document is not None and not isinstance(document, Unread) else None
         if isinstance(table, dict) and any(table.values()):
             yield TrustPart(TrustKind.PLUGINS, str(path), json.dumps(table, sort_keys=True, ensure_ascii=False))

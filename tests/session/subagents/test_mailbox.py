@@ -121,7 +121,7 @@ def test_what_is_not_kept_is_read_again_and_known_by_its_id(tmp_path: Path) -> N
         append_letter(box, AgentMessage(str(number), "b", "a", "", NOW))
     append_letter(box, AgentMessage("1", "b", "a", "sent twice", NOW))
     assert [one.id for one in read_mail(box, "a").letters] == ["0", "1", "2"]
-    assert [one.id for one in read_mail(box, "a", known={"0"}).letters] == ["1", "2"]
+    assert [one.id for one in read_mail(box, "a", known_ids={"0"}).letters] == ["1", "2"]
     assert read_mail(tmp_path / "none.jsonl", "a").letters == ()
 
 

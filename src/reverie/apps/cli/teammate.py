@@ -90,7 +90,7 @@ def command(
     options = build_session_options(common, chosen, flags)
     role = None
     if kind:
-        found = list_agents(
+        definitions = list_agents(
             places=options.places,
             project=options.project,
             directory=options.directory,
@@ -99,7 +99,7 @@ def command(
             flag=options.agents,
             trust=read_trust(options.places.trust, options.project),
         )
-        role = found.find(kind)
+        role = definitions.find(kind)
         if role is None:
             raise UserMistake(f"unknown agent type {kind!r} for teammate {name!r}")
         options = replace(options, system_prompt=role.prompt or None, max_rounds=role.max_rounds)

@@ -148,10 +148,10 @@ def _build_program(handler: Handler, occasion: Occasion, context: HookContext) -
     own = _own_variables(handler, context)
     variables = {**_inherit_environment(context.environment), **own}
     if occasion.event.is_about_tool:
-        given = json.dumps(occasion.tool_input, default=str)
+        tool_input = json.dumps(occasion.tool_input, default=str)
         variables["TOOL_NAME"] = occasion.tool
-        if len(given) <= _TOOL_INPUT_BYTES:
-            variables["TOOL_INPUT"] = given
+        if len(tool_input) <= _TOOL_INPUT_BYTES:
+            variables["TOOL_INPUT"] = tool_input
     if occasion.event.has_env_file and context.env_file is not None:
         variables["CLAUDE_ENV_FILE"] = str(context.env_file)
     directory = Path(str(occasion.payload.get("cwd") or context.project))

@@ -289,14 +289,14 @@ class _Loader:
     def _drop_copies(self, first: int) -> None:
         """Of files of one level that say the same, as `AGENTS.md` often is a copy of `CLAUDE.md`, keep one."""
         first_by_text: dict[str, Path] = {}
-        kept = []
+        unique = []
         for file in self._files[first:]:
             if file.text and file.text in first_by_text:
                 self._notes.append(f"{file.path} says the same as {first_by_text[file.text]}; it was left out.")
                 continue
             first_by_text[file.text] = file.path
-            kept.append(file)
-        self._files[first:] = kept
+            unique.append(file)
+        self._files[first:] = unique
 
 
 def _absolute(pattern: str, home: Path) -> str:

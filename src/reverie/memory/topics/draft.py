@@ -85,9 +85,9 @@ def draft_topic(
     return topic
 
 
-def _check_texts(what: str, given: Iterable[str]) -> tuple[str, ...]:
+def _check_texts(what: str, values: Iterable[str]) -> tuple[str, ...]:
     """The texts that a caller gave; one alone need not stand in a list."""
-    texts = (given,) if isinstance(given, str) else tuple(given)
+    texts = (values,) if isinstance(values, str) else tuple(values)
     for text in texts:
         if not isinstance(text, str):
             raise UserMistake(f"{what} of a memory must be strings, not {type(text).__name__}")
@@ -99,13 +99,13 @@ def check_asks(topic: Topic, old: Topic | None = None) -> None:
 
     Raises: `UserMistake`.
     """
-    known = old.asks if old is not None else ()
-    if topic.asks == known:
+    old_asks = old.asks if old is not None else ()
+    if topic.asks == old_asks:
         return
     if len(topic.asks) > MAX_ASKS:
         raise UserMistake(f"{topic.name!r} has {len(topic.asks)} asks; a memory may have up to {MAX_ASKS}")
     for ask in topic.asks:
-        if len(ask) > ASK_CHARS and ask not in known:
+        if len(ask) > ASK_CHARS and ask not in old_asks:
             raise UserMistake(
                 f"an ask of {topic.name!r} has {len(ask)} characters; use one line of at most {ASK_CHARS}: {ask[:40]}…"
             )

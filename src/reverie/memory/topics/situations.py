@@ -81,7 +81,7 @@ def parse_when(texts: Iterable[str]) -> When | None:
     `always` is itself; a glob, a path or a file name is a file; the name of a program or a tool is a tool; a kind of
     task is a task; everything else is words of a request. `file:`, `tool:`, `task:` and `word:` before it say which.
     """
-    found: dict[str, dict[str, None]] = {kind: {} for kind in ("always", "file", "tool", "task", "word")}
+    sorted_texts: dict[str, dict[str, None]] = {kind: {} for kind in ("always", "file", "tool", "task", "word")}
     for text in texts:
         kind, _, name = (part.strip() for part in text.partition(":"))
         if not (name and kind in _PREFIXES):
@@ -90,10 +90,10 @@ def parse_when(texts: Iterable[str]) -> When | None:
         if kind == "task":
             name = _find_task_kind(name) or name
         if name:
-            found[kind][name] = None
-    if not any(found.values()):
+            sorted_texts[kind][name] = None
+    if not any(sorted_texts.values()):
         return None
-    return When(bool(found["always"]), *(tuple(found[kind]) for kind in _PREFIXES))
+    return When(bool(sorted_texts["always"]), *(tuple(sorted_texts[kind]) for kind in _PREFIXES))
 
 
 _PREFIXES = ("file", "tool", "task", "word")

@@ -65,9 +65,9 @@ def lost(view: View) -> tuple[JoinedAttachment, ...]:
     joined = []
     for item in view.items:
         for result in item.message.tool_results:
-            found = _STARTED.match(result.text) if result.tool_use_id in calls else None
-            if found is not None and found["id"] not in ended:
-                name, agent_id = found["name"], found["id"]
+            match = _STARTED.match(result.text) if result.tool_use_id in calls else None
+            if match is not None and match["id"] not in ended:
+                name, agent_id = match["name"], match["id"]
                 words = (
                     f'The background agent "{name}" ({agent_id}) was lost when the session stopped; it left no report.'
                 )
@@ -82,9 +82,9 @@ def report(child: Child, ended: TurnEnded) -> str:
     if ended.ending is Ending.COMPLETED:
         return ended.text or "(It ended without a word.)"
     items = reversed(child.loop.parts.log.view.items)
-    said = next((item.message.text for item in items if item.kind is ItemKind.REPLY and item.message.text), "")
+    last_text = next((item.message.text for item in items if item.kind is ItemKind.REPLY and item.message.text), "")
     why = f"The agent did not finish: {ended.text}."
-    return f"{why} The last that it said:\n\n{said}" if said else why
+    return f"{why} The last that it said:\n\n{last_text}" if last_text else why
 
 
 def _usage(usage: Usage) -> dict[str, Json]:

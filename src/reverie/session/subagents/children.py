@@ -126,8 +126,8 @@ class Children:
                 raise ToolMistake(f"An agent named {wanted!r} is running; take another name or wait for it.")
             return wanted
         numbered = (f"{kind}-{number}" for number in range(1, len(self._all) + 2))
-        known = {child.name for child in self._all.values()}
-        return next(name for name in numbered if name not in known)
+        names = {child.name for child in self._all.values()}
+        return next(name for name in numbered if name not in names)
 
     def add(self, child: Child) -> None:
         """Take in a child that is about to run."""

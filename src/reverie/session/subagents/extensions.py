@@ -50,25 +50,25 @@ async def connect_servers(
     """Connect to the servers of a role; `session` are those that run anyway, `connections` makes room for others."""
     named, brought = _read(role.servers)
     shared = [tool for tool in session.tools if tool.server in named]
-    known = {name for name, _ in session.rows}
+    connected = {name for name, _ in session.rows}
     for name in named:
-        if name not in known:
+        if name not in connected:
             tell(f"agent {role.name}: no server {name!r} is connected in this session")
-    said = tuple((name, text) for name, text in session.instructions if name in named)
+    instructions = tuple((name, text) for name, text in session.instructions if name in named)
     if not brought:
-        return OwnServers(tuple(shared), said)
+        return OwnServers(tuple(shared), instructions)
     values = {**options.environment, "CLAUDE_PROJECT_DIR": str(options.project)}
-    found = parse_servers(brought, source="agent", place=role.place, directory=options.project, values=values)
-    for problem in found.problems:
+    servers = parse_servers(brought, source="agent", place=role.place, directory=options.project, values=values)
+    for problem in servers.problems:
         tell(problem)
     own = connections()
     try:
-        own.start(found.ready)
+        own.start(servers.ready)
         await own.wait_until_settled(options.settings.tools.server_connect_seconds)
     except BaseException:
         await own.close()
         raise
-    return OwnServers((*shared, *own.tools), (*said, *own.instructions), own)
+    return OwnServers((*shared, *own.tools), (*instructions, *own.instructions), own)
 
 
 def _read(servers: str) -> tuple[tuple[str, ...], dict[str, Json]]:

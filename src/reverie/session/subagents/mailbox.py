@@ -52,7 +52,7 @@ def append_letter(mailbox: Path, letter: AgentMessage) -> None:
     append_lines(mailbox, (letter_line(letter),))
 
 
-def read_mail(mailbox: Path, reader: str, *, known: Container[str] = ()) -> Mail:
+def read_mail(mailbox: Path, reader: str, *, known_ids: Container[str] = ()) -> Mail:
     """The letters behind a reader's cursor, without those whose ids are known; what is no letter is passed over."""
     start = _read_cursor(mailbox, reader)
     try:
@@ -68,7 +68,7 @@ def read_mail(mailbox: Path, reader: str, *, known: Container[str] = ()) -> Mail
     letters: dict[str, AgentMessage] = {}
     for line in whole.splitlines():
         letter = parse_letter(line)
-        if letter is not None and letter.id not in known:
+        if letter is not None and letter.id not in known_ids:
             letters.setdefault(letter.id, letter)
     return Mail(tuple(letters.values()), start + len(whole))
 

@@ -99,7 +99,7 @@ class Messaging:
 
     def peek(self) -> tuple[AgentMessage, ...]:
         """What has come by the team's mailbox and is not read yet."""
-        return read_mail(self.mailbox, self.name, known=self._ids()).letters
+        return read_mail(self.mailbox, self.name, known_ids=self._ids()).letters
 
     def write_to(self, name: str, letter: AgentMessage) -> None:
         """Put a letter into the mailbox of a member of the team."""
@@ -140,9 +140,9 @@ class Messaging:
                 return self._send_to_session(rest, letter)
         except Unavailable as problem:
             raise ToolMistake(str(problem)) from problem
-        known = self.children.find(to)
-        if known is not None:
-            raise ToolMistake(f"The agent {to!r} has ended ({known.state}) and reads no more messages.")
+        child = self.children.find(to)
+        if child is not None:
+            raise ToolMistake(f"The agent {to!r} has ended ({child.state}) and reads no more messages.")
         raise ToolMistake(f"There is nobody named {to!r}; there are: {', '.join(self._names(sender)) or 'none'}.")
 
     def take_arrived(self) -> Sequence[JoinedAttachment]:
@@ -153,7 +153,7 @@ class Messaging:
         self.inbox.clear()
         for mailbox in (self.mailbox, self.session_mailbox):
             if has_mail(mailbox, self.name):
-                mail = read_mail(mailbox, self.name, known=self._ids())
+                mail = read_mail(mailbox, self.name, known_ids=self._ids())
                 letters += mail.letters
                 self._read[mailbox] = mail.cursor
         self._told = False
@@ -208,11 +208,11 @@ class Messaging:
         return f"It goes to {', '.join([*inside, *members])}."
 
     def _send_to_session(self, session: str, letter: AgentMessage) -> str:
-        found = [path for path in self.places.projects.glob("*/*.jsonl") if path.stem.startswith(session)]
-        if len(found) != 1:
-            raise ToolMistake(f"{len(found) or 'No'} sessions here begin with {session!r}; write its whole id.")
-        append_letter(ProjectFolder(found[0].parent).mailbox(BRIDGE, found[0].stem), letter)
-        return f"It is in the mailbox of session {found[0].stem}."
+        transcripts = [path for path in self.places.projects.glob("*/*.jsonl") if path.stem.startswith(session)]
+        if len(transcripts) != 1:
+            raise ToolMistake(f"{len(transcripts) or 'No'} sessions here begin with {session!r}; write its whole id.")
+        append_letter(ProjectFolder(transcripts[0].parent).mailbox(BRIDGE, transcripts[0].stem), letter)
+        return f"It is in the mailbox of session {transcripts[0].stem}."
 
     def _members(self) -> tuple[str, ...]:
         living = (one.name for one in list_members(self.team_folder, now=self.now()) if one.is_alive)

@@ -53,50 +53,50 @@ async def ask_progress_line(model: Model, calls: Sequence[ToolUse], *, words: tu
     except Unavailable:
         return plain
     line = " ".join(reply.text.split()).strip("\"'`. ")
-    said = line.split()
-    fits = words[0] <= len(said) <= words[1] and said[0].lower().endswith("ing")
+    line_words = line.split()
+    fits = words[0] <= len(line_words) <= words[1] and line_words[0].lower().endswith("ing")
     return line if fits else plain
 
 
-def _read(given: JsonObject) -> str:
-    return f"Reading through {_file(given)}"
+def _read(arguments: JsonObject) -> str:
+    return f"Reading through {_file(arguments)}"
 
 
-def _edit(given: JsonObject) -> str:
-    found = _FUNCTION.search(f"{given.get('old_string', '')}\n{given.get('new_string', '')}")
-    return f"Editing {_word(found[1])} in {_file(given)}" if found else f"Editing code in {_file(given)}"
+def _edit(arguments: JsonObject) -> str:
+    match = _FUNCTION.search(f"{arguments.get('old_string', '')}\n{arguments.get('new_string', '')}")
+    return f"Editing {_word(match[1])} in {_file(arguments)}" if match else f"Editing code in {_file(arguments)}"
 
 
-def _write(given: JsonObject) -> str:
-    return f"Writing the file {_file(given)}"
+def _write(arguments: JsonObject) -> str:
+    return f"Writing the file {_file(arguments)}"
 
 
-def _grep(given: JsonObject) -> str:
-    where = _text(given, "path") or _text(given, "glob")
-    return f"Searching {_name(where) if where else 'everything'} for {_word(_text(given, 'pattern'))}"
+def _grep(arguments: JsonObject) -> str:
+    where = _text(arguments, "path") or _text(arguments, "glob")
+    return f"Searching {_name(where) if where else 'everything'} for {_word(_text(arguments, 'pattern'))}"
 
 
-def _glob(given: JsonObject) -> str:
-    return f"Listing files like {_word(_text(given, 'pattern'))}"
+def _glob(arguments: JsonObject) -> str:
+    return f"Listing files like {_word(_text(arguments, 'pattern'))}"
 
 
-def _bash(given: JsonObject) -> str:
-    command = _text(given, "command")
+def _bash(arguments: JsonObject) -> str:
+    command = _text(arguments, "command")
     program = _word(next((word for word in command.split() if "=" not in word), ""))
     files = [found for found in _FILE.findall(command) if _name(found) != program]
     return f"Running {program} on {_name(files[-1])}" if files else f"Running {program} as command"
 
 
-def _fetch(given: JsonObject) -> str:
-    return f"Fetching page {_word(_text(given, 'url').rstrip('/').rpartition('/')[2])}"
+def _fetch(arguments: JsonObject) -> str:
+    return f"Fetching page {_word(_text(arguments, 'url').rstrip('/').rpartition('/')[2])}"
 
 
-def _search(given: JsonObject) -> str:
-    return f"Searching the web for {_word(_text(given, 'query'))}"
+def _search(arguments: JsonObject) -> str:
+    return f"Searching the web for {_word(_text(arguments, 'query'))}"
 
 
-def _recall(given: JsonObject) -> str:
-    return f"Recalling memories about {_word(_text(given, 'query'))}"
+def _recall(arguments: JsonObject) -> str:
+    return f"Recalling memories about {_word(_text(arguments, 'query'))}"
 
 
 _LINES: Mapping[str, Callable[[JsonObject], str]] = {
@@ -112,15 +112,15 @@ _LINES: Mapping[str, Callable[[JsonObject], str]] = {
 }
 
 
-def _file(given: JsonObject) -> str:
-    return _name(_text(given, "file_path") or _text(given, "path"))
+def _file(arguments: JsonObject) -> str:
+    return _name(_text(arguments, "file_path") or _text(arguments, "path"))
 
 
-def _subject(given: JsonObject) -> str:
+def _subject(arguments: JsonObject) -> str:
     """The most telling of a call's fields, as one word."""
     for key in ("file_path", "path", "pattern", "command", "url", "query", "name", "description"):
-        if _text(given, key):
-            return _name(_text(given, key)) if key.endswith("path") else _word(_text(given, key))
+        if _text(arguments, key):
+            return _name(_text(arguments, key)) if key.endswith("path") else _word(_text(arguments, key))
     return "input"
 
 
@@ -134,6 +134,6 @@ def _word(text: str) -> str:
     return word if len(word) <= _MAX_NAME_CHARS else f"{word[: _MAX_NAME_CHARS - 1]}…"
 
 
-def _text(given: JsonObject, key: str) -> str:
-    value: Json = given.get(key)
+def _text(arguments: JsonObject, key: str) -> str:
+    value: Json = arguments.get(key)
     return value if isinstance(value, str) else ""

@@ -79,10 +79,10 @@ class Job:
         """Run the agent between its start and stop hooks."""
         loop = self.child.loop
         try:
-            said = await self.hooks.fire(STARTED, {})
+            verdict = await self.hooks.fire(STARTED, {})
             loop.open()
             loop.join(self.skills)
-            loop.join([JoinedAttachment("hook_additional_context", reminder(text)) for text in said.context])
+            loop.join([JoinedAttachment("hook_additional_context", reminder(text)) for text in verdict.context])
             ended = await loop.turn(self.prompt, source="system")
         finally:
             await self.servers.close()
@@ -286,8 +286,8 @@ class AgentStarter:
         self, agent_id: str, kind: str, order: Order, boss: ParentSession, more: dict[str, str] | None = None
     ) -> None:
         facts = {"agentType": kind, "description": order.description, "parentAgentId": boss.agent_id, **(more or {})}
-        told = {key: value for key, value in facts.items() if value}
-        write_atomic(self.beside.subagent_facts(agent_id), json.dumps(told, ensure_ascii=False), durable=False)
+        nonempty = {key: value for key, value in facts.items() if value}
+        write_atomic(self.beside.subagent_facts(agent_id), json.dumps(nonempty, ensure_ascii=False), durable=False)
 
 
 def _approver(parent: Loop, *, beside: bool) -> Approver:

@@ -121,10 +121,10 @@ class Subagents:
     @property
     def roles(self) -> tuple[tuple[str, str], ...]:
         """The roles with what they are for and where each comes from; what waits or is broken."""
-        found = [(one.name, f"{one.description} [{one.source}]") for one in self.agents.definitions]
-        found += [("waits for trust", part.place) for part in self.agents.waiting]
-        found += [("left out", problem) for problem in self.agents.problems]
-        return tuple(found)
+        rows = [(one.name, f"{one.description} [{one.source}]") for one in self.agents.definitions]
+        rows += [("waits for trust", part.place) for part in self.agents.waiting]
+        rows += [("left out", problem) for problem in self.agents.problems]
+        return tuple(rows)
 
     async def begin(self) -> None:
         """Say what is wrong with roles, and listen for other sessions."""
@@ -214,11 +214,11 @@ class Subagents:
         return self.options.settings.simple_mode
 
     def _role(self, kind: str) -> Definition:
-        found = self.agents.find(kind)
-        if found is None:
+        definition = self.agents.find(kind)
+        if definition is None:
             names = ", ".join(one.name for one in self.agents.definitions)
             raise ToolMistake(f"There is no agent type {kind!r}; there are {names}. Leave it out for a fork.")
-        return found
+        return definition
 
     def returning(self) -> Sequence[RestoredAttachment]:
         """The list of agents as it returns after a compaction."""
@@ -239,14 +239,14 @@ class Subagents:
         listings = [item.message.text for item in items if item.label == LISTING]
         if self._listed is not None and self._listed[0] is agents and self._listed[1] == listings:
             return ()
-        told: dict[str, str] = {}
+        announced: dict[str, str] = {}
         for listing in listings:
             lines = (line for line in listing.splitlines() if line.startswith("- "))
-            told |= {line[2:].partition(": ")[0]: line for line in lines}
-        text, _ = listing_delta(agents.definitions, told)
+            announced |= {line[2:].partition(": ")[0]: line for line in lines}
+        text, _ = listing_delta(agents.definitions, announced)
         news = [reminder(text)] if text else []
         self._listed = (agents, [*listings, *news])
-        added: list[Json] = [one.name for one in agents.definitions if one.name not in told]
+        added: list[Json] = [one.name for one in agents.definitions if one.name not in announced]
         return [JoinedAttachment(LISTING, listing, "", {"addedTypes": added}) for listing in news]
 
 

@@ -52,8 +52,8 @@ def remove_member(folder: Path, name: str) -> None:
 
 def list_members(folder: Path, *, now: datetime) -> tuple[Member, ...]:
     """All members, by name; those whose process is gone are marked so."""
-    found = (_read(path, now) for path in sorted(folder.glob(f"*{_SUFFIX}")))
-    return tuple(member for member in found if member is not None)
+    members = (_read(path, now) for path in sorted(folder.glob(f"*{_SUFFIX}")))
+    return tuple(member for member in members if member is not None)
 
 
 def _read(path: Path, now: datetime) -> Member | None:

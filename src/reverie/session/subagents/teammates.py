@@ -55,10 +55,10 @@ class Teammates:
     def rows(self) -> tuple[tuple[str, str], ...]:
         """All members of the team with their processes, for people."""
         self.book()
-        found = list_members(self._team_folder, now=self.options.now())
+        members = list_members(self._team_folder, now=self.options.now())
         return tuple(
             (one.name, f"teammate{f' ({one.kind})' if one.kind else ''}, {self._about(one)}")
-            for one in found
+            for one in members
             if one.is_alive and one.name != self.name
         )
 
@@ -95,8 +95,8 @@ class Teammates:
             )
         self._processes[order.name] = process
         if not await self._appears(order.name, process):
-            said = log.read_text(encoding="utf-8", errors="replace")[-500:]
-            raise ToolMistake(f"The teammate {order.name!r} did not start. It said: {said.strip() or 'nothing'}")
+            log_text = log.read_text(encoding="utf-8", errors="replace")[-500:]
+            raise ToolMistake(f"The teammate {order.name!r} did not start. It said: {log_text.strip() or 'nothing'}")
         self.book()
         return ToolAnswer(
             f"The teammate {order.name!r} has started with this task. It writes to you when it has something to say; "
@@ -123,8 +123,8 @@ class Teammates:
 
     def _first_words(self) -> list[str]:
         """What is said before the command: the model of the leader, and what of its limit is left."""
-        left = self.governor.left_usd
-        limit = ["--set", f"budget.session_usd={left:.6f}"] if left is not None else []
+        remaining_usd = self.governor.left_usd
+        limit = ["--set", f"budget.session_usd={remaining_usd:.6f}"] if remaining_usd is not None else []
         return ["--model", self.options.model, *limit]
 
     def _list_inherited_flags(self) -> list[str]:

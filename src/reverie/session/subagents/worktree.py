@@ -34,10 +34,10 @@ class AgentWorkTree:
 
 async def start_worktree(repository: Path, path: Path, branch: str, hooks: FiresHooks) -> AgentWorkTree:
     """Let a hook of the user make a work tree, or git where there is none; raises as `add_worktree`."""
-    said = await hooks.fire("WorktreeCreate", {"name": path.name})
-    if said.blocked is not None:
-        raise UserMistake(f"no worktree created: {said.blocked}")
-    named = said.more.get("worktreePath")
+    verdict = await hooks.fire("WorktreeCreate", {"name": path.name})
+    if verdict.blocked is not None:
+        raise UserMistake(f"no worktree created: {verdict.blocked}")
+    named = verdict.more.get("worktreePath")
     if not isinstance(named, str):
         return await add_worktree(repository, path, branch)
     tree = Path(named)

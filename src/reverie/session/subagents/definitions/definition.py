@@ -98,11 +98,11 @@ def definition_of(page: FrontMatterFile, *, source: str, place: str, plugin: str
         return f"{place}: {name!r} is no name for an agent: no colon, no slash, no dash at its beginning"
     if not page.text("description"):
         return f"{place}: agent {name!r} has no `description`, which says when to use it"
-    found = _read(page, name, source, place)
+    definition = _read(page, name, source, place)
     if not plugin:
-        return found
+        return definition
     # What a plugin brings may not loosen rules or run programs under the name of an agent.
-    return replace(found, name=f"{plugin}:{name}", hooks=None, servers="", mode="")
+    return replace(definition, name=f"{plugin}:{name}", hooks=None, servers="", mode="")
 
 
 def page_of_json(name: str, fields: Mapping[str, Json]) -> FrontMatterFile:
@@ -115,11 +115,11 @@ def page_of_json(name: str, fields: Mapping[str, Json]) -> FrontMatterFile:
 def _read(page: FrontMatterFile, name: str, source: str, place: str) -> Definition:
     problems: list[str] = []
 
-    def one_of(key: str, known: frozenset[str], said: str) -> str:
-        if said and said not in known:
-            problems.append(f"{place}: `{key}` is {said!r}; expected one of {', '.join(sorted(known))}")
+    def one_of(key: str, allowed: frozenset[str], value_text: str) -> str:
+        if value_text and value_text not in allowed:
+            problems.append(f"{place}: `{key}` is {value_text!r}; expected one of {', '.join(sorted(allowed))}")
             return ""
-        return said
+        return value_text
 
     scope = one_of("memory", frozenset(AgentScope), _scope(page))
     rounds = page.text("maxTurns", "max_turns")
@@ -164,8 +164,8 @@ def _tools(page: FrontMatterFile) -> tuple[str, ...] | None:
 
 def _scope(page: FrontMatterFile) -> str:
     """The scope of its memory, plain or under `scope:`."""
-    said = page.fields.get("memory")
-    nested = said.get("scope") if isinstance(said, dict) else None
+    memory = page.fields.get("memory")
+    nested = memory.get("scope") if isinstance(memory, dict) else None
     return nested.strip() if isinstance(nested, str) else page.text("memory")
 
 

@@ -64,18 +64,18 @@ def list_agents(
 
     `declared` are the `agents` of settings, `flag` the JSON of `--agents`.
     """
-    found: list[Definition | str] = [*built_in()]
-    found += [one for plugin in plugins for one in _list_of_plugin(plugin)]
-    found += [one for folder in _user_folders(places) for one in _list_in(folder, "user")]
-    found += _list_of_project(places, directory or project, project)
-    found += [one for folder in _managed_folders(places) for one in _list_in(folder, "managed")]
-    found += [one for declaration in declared for one in _of_declaration(declaration)]
+    definitions: list[Definition | str] = [*built_in()]
+    definitions += [one for plugin in plugins for one in _list_of_plugin(plugin)]
+    definitions += [one for folder in _user_folders(places) for one in _list_in(folder, "user")]
+    definitions += _list_of_project(places, directory or project, project)
+    definitions += [one for folder in _managed_folders(places) for one in _list_in(folder, "managed")]
+    definitions += [one for declaration in declared for one in _of_declaration(declaration)]
     if flag is not None:
-        found += _of_declaration(Declaration(source="flag", place="--agents", committed=False, text=flag))
-    problems = [one for one in found if isinstance(one, str)]
+        definitions += _of_declaration(Declaration(source="flag", place="--agents", committed=False, text=flag))
+    problems = [one for one in definitions if isinstance(one, str)]
     chosen: dict[str, Definition] = {}
     waiting: list[TrustPart] = []
-    roles = [one for one in found if isinstance(one, Definition)]
+    roles = [one for one in definitions if isinstance(one, Definition)]
     for role in sorted(roles, key=lambda one: _ORDER.index(one.source)):
         problems += role.problems
         if role.part is not None and not project_is_trusted and not trust.accepts(role.part):
@@ -87,8 +87,8 @@ def list_agents(
 
 def check_flag(text: str) -> None:
     """Raise `UserMistake` when the JSON of `--agents` is none, or a role in it cannot be read."""
-    for one in _of_declaration(Declaration(source="flag", place="--agents", committed=False, text=text)):
-        problem = one if isinstance(one, str) else "; ".join(one.problems)
+    for definition in _of_declaration(Declaration(source="flag", place="--agents", committed=False, text=text)):
+        problem = definition if isinstance(definition, str) else "; ".join(definition.problems)
         if problem:
             raise UserMistake(f'{problem}; write --agents \'{{"NAME": {{"description": "…", "prompt": "…"}}}}\'')
 
@@ -133,10 +133,10 @@ def _read_file(path: Path, source: str, plugin: str = "") -> Definition | str:
     if content is None:
         return f"{path}: cannot be read; it must be a regular file of at most {MAX_FILE_BYTES:,} bytes"
     text = content.decode("utf-8", "replace")
-    found = definition_of(read_page(text), source=source, place=str(path), plugin=plugin)
-    if isinstance(found, str) or source != "project":
-        return found
-    return replace(found, part=part_of(str(path), text))
+    definition = definition_of(read_page(text), source=source, place=str(path), plugin=plugin)
+    if isinstance(definition, str) or source != "project":
+        return definition
+    return replace(definition, part=part_of(str(path), text))
 
 
 def _of_declaration(declaration: Declaration) -> Iterator[Definition | str]:
@@ -162,13 +162,13 @@ _NAMES = ("general-purpose", "explore", "plan", "reverie-guide", "statusline-set
 def built_in() -> tuple[Definition, ...]:
     """All of them, in a fixed order."""
     folder = files("reverie.session.subagents.definitions") / "prompts"
-    found = []
+    definitions = []
     for name in _NAMES:
         page = read_page((folder / f"{name}.md").read_text(encoding="utf-8"))
         definition = definition_of(page, source="built-in", place="built in")
         assert isinstance(definition, Definition), definition
-        found.append(definition)
-    return tuple(found)
+        definitions.append(definition)
+    return tuple(definitions)
 
 
 # What the main model is told of roles: a line each, in an attachment, so that the tool description never changes.
@@ -184,17 +184,17 @@ def agent_line(definition: Definition) -> str:
     return f"- {definition.name}: {description} (Tools: {_tools(definition)})"
 
 
-def listing_delta(definitions: Iterable[Definition], told: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+def listing_delta(definitions: Iterable[Definition], announced: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """What to say of the roles that changed, and all lines by name as they stand then; no text when none did.
 
-    `told` are the lines by name that the conversation holds already.
+    `announced` are the lines by name that the conversation holds already.
     """
     lines = {one.name: agent_line(one) for one in definitions}
-    new = [line for name, line in lines.items() if told.get(name) != line]
-    gone = [name for name in told if name not in lines]
+    new = [line for name, line in lines.items() if announced.get(name) != line]
+    gone = [name for name in announced if name not in lines]
     parts = []
     if new:
-        opening = "These further agent types can be named" if told else "These agent types can be named"
+        opening = "These further agent types can be named" if announced else "These agent types can be named"
         parts.append("\n".join([f"{opening} as `subagent_type` of the Agent tool:", *new]))
     if gone:
         parts.append(f"These agent types are gone: {', '.join(gone)}.")
