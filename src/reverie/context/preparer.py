@@ -29,14 +29,14 @@ from reverie.messages.entries import Entry
 from reverie.messages.message import Message
 from reverie.messages.records import CLEARED
 from reverie.messages.rules import Conforming
-from reverie.messages.view import Item, View
+from reverie.messages.view import CACHE_EDITS, Item, View
 from reverie.models.ports import Request
 from reverie.models.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
 from reverie.models.request_body import request_body
 from reverie.models.tokens.count import Learner, TokenCount, count
 from reverie.models.tokens.estimate import weigh_message, weigh_request
 from reverie.models.tokens.rates import rates_for
-from reverie.models.tokens.window import LEAST_ANSWER_TOKENS, WindowBudget, WindowLevel
+from reverie.models.tokens.window import LEAST_ANSWER_TOKENS, WindowBudget, WindowLevel, scale_to_window
 from reverie.settings import Settings
 from reverie.values import value
 
@@ -282,9 +282,10 @@ class Preparer:
 
     def adapt_view(self, log: Conversation) -> View:
         """The view as this provider takes it."""
-        if self._edits_cache:
-            return drop_invalid_edits(log.view)
-        return empty_deleted(log.view, CLEARED)
+        view = log.view
+        if not any(item.label == CACHE_EDITS for item in view.items):
+            return view
+        return drop_invalid_edits(view) if self._edits_cache else empty_deleted(view, CLEARED)
 
     def do_without(self, problem: Unavailable, request: Request) -> frozenset[Option]:
         """Leave out from now on what the provider refused; nothing when the refusal has another reason.
@@ -321,7 +322,7 @@ class Preparer:
         left = max(
             budget.window_tokens - budget.effective_tokens,
             budget.window_tokens - budget.used_tokens,
-            budget.scale(LEAST_ANSWER_TOKENS),
+            scale_to_window(LEAST_ANSWER_TOKENS, budget.window_tokens),
         )
         limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, left)
         return max(1, min(limit for limit in limits if limit is not None))

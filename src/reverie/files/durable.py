@@ -293,16 +293,12 @@ def _begun(share: Sequence[int], problems: list[OSError]) -> _thread.LockType:
 def _flush_in_turn(share: Sequence[int], problems: list[OSError]) -> None:
     try:
         for handle in share:
-            _flush_one(handle)
+            if stat.S_ISDIR(os.fstat(handle).st_mode):
+                _sync_opened_folder(handle)
+            else:
+                _sync(handle)
     except OSError as error:
         problems.append(error)
-
-
-def _flush_one(handle: int) -> None:
-    if stat.S_ISDIR(os.fstat(handle).st_mode):
-        _sync_opened_folder(handle)
-    else:
-        _sync(handle)
 
 
 def _as_ours(error: OSError, doing: str, path: Path) -> Error:

@@ -150,36 +150,32 @@ class Governor:
     def __init__(self, budget: BudgetSettings, now: Callable[[], datetime]) -> None:
         self._budget = budget
         self._now = now
-        self._spent: list[Booking] = []
+        self.bookings: list[Booking] = []
         self._carried_usd = 0.0
 
     def note(self, booking: Booking) -> None:
         """A call was made."""
-        self._spent.append(booking)
-
-    @property
-    def bookings(self) -> tuple[Booking, ...]:
-        return tuple(self._spent)
+        self.bookings.append(booking)
 
     @property
     def cost_usd(self) -> float:
         """What the session has cost so far, as far as prices are known."""
-        return sum(one.cost_usd or 0.0 for one in self._spent)
+        return sum(one.cost_usd or 0.0 for one in self.bookings)
 
     def paid_usd(self, after: int = 0) -> float | None:
         """What the calls after the first so many have cost; None when the price of every one of them is unknown."""
-        spent = self._spent[after:]
+        spent = self.bookings[after:]
         prices = [one.cost_usd for one in spent if one.cost_usd is not None]
         return sum(prices) if prices or not spent else None
 
     @property
     def background_usd(self) -> float:
         """The part of it for which nobody waited."""
-        return sum(one.cost_usd or 0.0 for one in self._spent if one.is_background)
+        return sum(one.cost_usd or 0.0 for one in self.bookings if one.is_background)
 
     def spent_on(self, purpose: str) -> float:
         """What one kind of work has cost so far, as far as prices are known."""
-        return sum(one.cost_usd or 0.0 for one in self._spent if one.purpose == purpose)
+        return sum(one.cost_usd or 0.0 for one in self.bookings if one.purpose == purpose)
 
     def carry(self, bookings: Iterable[Booking]) -> None:
         """Add what earlier sessions left of their share: a dream is work for all of them."""
@@ -222,7 +218,7 @@ class Governor:
                 "budget.background_fraction) and grows with the session"
             )
         hour_ago = self._now() - timedelta(hours=1)
-        lately = sum(one.cost_usd or 0.0 for one in self._spent if one.is_background and one.when >= hour_ago)
+        lately = sum(one.cost_usd or 0.0 for one in self.bookings if one.is_background and one.when >= hour_ago)
         if lately + estimate_usd > hourly:
             return (
                 f"background work cost ${lately:.2f} in the last hour; its limit is ${hourly:.2f} "

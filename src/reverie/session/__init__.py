@@ -6,7 +6,7 @@ for the loop, how they begin and end), `descriptions` (what they say of themselv
 
 A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `compaction` (when
 the window fills), `events` (what happens, as values), `mentions` (`@path` in a message), `recall` (memories for
-the turn), `web_search`, `offline_answer` (without a model).
+the turn, and the answer where there is no model), `web_search`.
 
 What the model is told: `opening_prompt` (all of it), `system_prompt` (by sections), `prompt_text` (the files under
 `prompts/`), `user_context` (the first message), `memory_prompt`, `output_style`.

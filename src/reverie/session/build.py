@@ -26,6 +26,7 @@ from reverie.extensions.skills import Skill
 from reverie.files import read_small
 from reverie.files.places import ProjectFolder, SessionFolder, find_checkout
 from reverie.files.trust import TrustPart, read_trust
+from reverie.memory.extraction.schedule import ExtractionGates
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import Entry, Envelope, OtherEntry, envelope_of
@@ -51,7 +52,6 @@ from reverie.session.lifecycle_hooks import IdleHooks, LifecycleHooks
 from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Parts
 from reverie.session.memory_writes import MemoryWrites, watch_tools
 from reverie.session.notes import NotesWriter
-from reverie.session.offline_answer import answer_offline
 from reverie.session.opening_prompt import OpeningPrompt
 from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others, keys_of
@@ -150,7 +150,7 @@ def build_session(
     # What the upper parts were still missing.
     hooks.effects = build_hook_effects(options, extensions=extensions, model=core.make_model, agent=subagents.ask_judge)
     loop.parts.calls.tools = extensions.mcp_tools.registry()
-    loop.parts.answer_offline = partial(answer_offline, core.log, recall)
+    loop.parts.answer_offline = recall.answer_offline
     loop.parts.compactor.host = loop.parts.host = parts
     return parts
 
@@ -382,7 +382,9 @@ def _build_background(
         governor=core.governor,
         now=options.now,
         emit=core.emit,
-        is_on=core.enabled.extraction,
+        gates=ExtractionGates(
+            is_on=core.enabled.extraction, memory_on=memory.off is None, is_remote=settings.remote.mode
+        ),
         model_name=options.model,
         chore=_build_chore(options, log.session, "extraction", f"what the session {log.session} taught"),
     )

@@ -60,7 +60,7 @@ class SessionExtraction:
     governor: Governor
     now: Callable[[], datetime]
     emit: Callable[[TurnEvent], None]
-    is_on: bool
+    gates: schedule.ExtractionGates
     model_name: str
     chore: Chore
     _state: schedule.ScheduleState = field(default_factory=schedule.ScheduleState)
@@ -74,13 +74,13 @@ class SessionExtraction:
 
     def after_turn(self, ending: Ending) -> None:
         """Look at a turn that has ended; starts a run where one is due."""
-        if ending is Ending.BLOCKED or self._gates().find_skip_reason() is not None:
+        if ending is Ending.BLOCKED or self.gates.find_skip_reason() is not None:
             return
         turn = self._turn()
         if turn is None:
             return
         self._state, step = schedule.turn_ended(
-            self._resume_state(), turn, self._gates(), every_n_turns=self.settings.extraction.every_n_turns
+            self._resume_state(), turn, self.gates, every_n_turns=self.settings.extraction.every_n_turns
         )
         self._do(step)
 
@@ -88,7 +88,7 @@ class SessionExtraction:
         """Before the process ends: one last run over whatever is left, and a bounded wait."""
         turn, running = self._turn(), self._state.running
         if running is None or turn is None or turn.newest != running.newest:
-            self._state, step = schedule.leaving(self._resume_state(), turn, self._gates())
+            self._state, step = schedule.leaving(self._resume_state(), turn, self.gates)
             self._do(step)
         while (task := self._task) is not None and not task.done():
             try:
@@ -267,11 +267,6 @@ class SessionExtraction:
     def _list_user_messages(self, entries: Sequence[Entry]) -> list[UserMessage]:
         """The user's own messages among these."""
         return [each.said for each in words_of(entries, self.log.session, self.now().tzinfo).messages]
-
-    def _gates(self) -> schedule.ExtractionGates:
-        return schedule.ExtractionGates(
-            is_on=self.is_on, memory_on=self.memory.off is None, is_remote=self.settings.remote.mode
-        )
 
     def _cursor(self) -> cursors.ExtractionCursor:
         """The last word of the marks; only what was written since it was last asked is looked at."""

@@ -42,7 +42,7 @@ from reverie.session.tool_calls import FinishedCall, Permits, answer_interrupted
 from reverie.settings.features import features
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
-from reverie.tools.shells import Shell, Shells
+from reverie.tools.shells import Shells
 
 
 @dataclass(slots=True)
@@ -168,12 +168,12 @@ class SessionParts(LoopHost):
     @property
     def chore_rows(self) -> tuple[tuple[str, str], ...]:
         """Notes, extraction, the dream and commands in the background with state and last words, for people."""
-        shells = ((shell.id, f"command, running: {shell.command}") for shell in self._running_shells)
+        shells = ((shell.id, f"command, running: {shell.command}") for shell in self.shells.running)
         return (*self.notes_writer.chore.row, *self.session_extraction.chore.row, *self.memory.dreams.rows, *shells)
 
     async def stop_chore(self, name: str) -> bool:
         """Stop notes, extraction, a dream or a command in the background, by kind or id; whether it runs."""
-        shell = next((each for each in self._running_shells if each.id == name), None)
+        shell = next((each for each in self.shells.running if each.id == name), None)
         if shell is not None:
             await self.shells.end(shell)
             return True
@@ -190,12 +190,8 @@ class SessionParts(LoopHost):
             "dream": self.session_dream.is_dreaming,
         }
         lines = [name for name, is_running in beside.items() if is_running]
-        lines += [f"{shell.id}: {shell.command}" for shell in self._running_shells]
+        lines += [f"{shell.id}: {shell.command}" for shell in self.shells.running]
         return (*self.subagents.lines, *lines)
-
-    @property
-    def _running_shells(self) -> tuple[Shell, ...]:
-        return tuple(shell for shell in self.shells.background if shell.is_running)
 
     async def close(self, reason: str, *, has_begun: bool) -> None:
         """End in order: background work within its time, then the hooks' last word, then files."""

@@ -1,6 +1,7 @@
 """Memories for a turn: what the user's words call up joins the conversation, once each, within the limits.
 
 What was shown is told by the attachments that stand in the view, so it survives resuming and ends with a compaction.
+Without a model they are the answer.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from reverie.memory.search.recall import is_worth_recalling
 from reverie.memory.search.render import Hit, Shown, attachment, find_still_shown
 from reverie.memory.topics.value import Topic
 from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import AttachmentEntry
+from reverie.messages.entries import AttachmentEntry, UserEntry
 from reverie.messages.reminder import reminder
 from reverie.messages.view import ItemKind, View
 from reverie.models.ports import Model
@@ -27,6 +28,7 @@ from reverie.tools.desk import Desk
 
 KIND = "relevant_memories"
 """The attachment that holds recalled memories."""
+_NO_MODEL = "No model is configured to say more: set ANTHROPIC_API_KEY, or name one with --model (or /model)."
 _RECENT_ITEMS = 12
 """Of so many newest items, files and tools count as in use."""
 
@@ -99,6 +101,25 @@ class SessionRecall:
         self.forget()
         await asyncio.gather(*late, return_exceptions=True)
 
+    def answer_offline(self) -> str:
+        """What a turn without a model answers: the memories that were recalled for it, and the ways to a model."""
+        lines = [f"- {_line(self.topics[path])}" for path in self._list_recalled() if path in self.topics]
+        count = 0 if lines or self.memory.off is not None else len(self.memory.index)
+        remembered = (
+            ["This is remembered about it:", *lines] if lines else [f"No relevant memories ({count} searched)."]
+        )
+        return "\n".join([*remembered, "", _NO_MODEL])
+
+    def _list_recalled(self) -> list[str]:
+        """The paths of what was recalled for the newest message."""
+        recalled: list[str] = []
+        for entry in reversed(self.log.entries):
+            if isinstance(entry, UserEntry) and entry.source != "system":
+                break
+            if isinstance(entry, AttachmentEntry) and entry.kind == KIND:
+                recalled += [shown.path for shown in _parse_shown(entry.data)]
+        return recalled
+
     async def _search_memory(self, query: Query) -> Sequence[Hit]:
         return (await asyncio.to_thread(self.memory.recall_report, query)).hits
 
@@ -144,7 +165,7 @@ class SessionRecall:
                 break
             if isinstance(entry, AttachmentEntry) and entry.envelope.uuid in in_view:
                 in_view.discard(entry.envelope.uuid)
-                shown_memories += parse_shown(entry.data)
+                shown_memories += _parse_shown(entry.data)
         return tuple(shown_memories)
 
 
@@ -153,8 +174,7 @@ def _result(task: asyncio.Task[Sequence[Hit]]) -> Sequence[Hit] | None:
     return None if task.cancelled() or task.exception() is not None else task.result()
 
 
-def parse_shown(data: JsonObject) -> list[Shown]:
-    """The memories that an attachment brought."""
+def _parse_shown(data: JsonObject) -> list[Shown]:
     rows, at = data.get("memories"), data.get("tokens")
     if not isinstance(rows, list):
         return []
@@ -166,6 +186,11 @@ def parse_shown(data: JsonObject) -> list[Shown]:
         for row in rows
         if isinstance(row, dict) and "path" in row
     ]
+
+
+def _line(topic: Topic) -> str:
+    says = topic.description or topic.body.strip().partition("\n")[0]
+    return topic.name if says in ("", topic.name) else f"{topic.name}: {says}"
 
 
 def _in_use(view: View, project: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

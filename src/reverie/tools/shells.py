@@ -78,6 +78,11 @@ class Shells:
         """Those that were left to run, the oldest first; also the ones that are done."""
         return tuple(self._background.values())
 
+    @property
+    def running(self) -> tuple[Shell, ...]:
+        """Those of them that still run."""
+        return tuple(shell for shell in self._background.values() if shell.is_running)
+
     def find(self, name: str) -> Shell | None:
         """A background command by its id."""
         return self._background.get(name)

@@ -57,7 +57,8 @@ class Hooks:
         self._limits = limits
         self._around = around
         self._facts = facts
-        self._trust = trust
+        self.answers = trust
+        """The user's newest answers about what came with the project."""
         self._spills = spills
         self.effects = effects
         self._wake = wake
@@ -82,16 +83,11 @@ class Hooks:
     def problems(self) -> tuple[str, ...]:
         """Declarations that were passed over, a sentence each."""
         problems = (problem for declared in self._declared for problem in declared.problems)
-        return tuple(dict.fromkeys([*problems, *filter(None, [self._trust.problem])]))
-
-    @property
-    def answers(self) -> TrustAnswers:
-        """The user's newest answers about what came with the project."""
-        return self._trust
+        return tuple(dict.fromkeys([*problems, *filter(None, [self.answers.problem])]))
 
     def trust(self, trust: TrustAnswers) -> None:
         """Take the user's newest answers."""
-        self._trust = trust
+        self.answers = trust
         self._arrange()
 
     def join(self, declared: Declared) -> Callable[[], None]:
@@ -159,8 +155,8 @@ class Hooks:
                 continue
             if declared.declaration.committed and declared.hooks:
                 part = part_of(declared, self._around.project)
-                waiting += self._trust.waiting([part])
-                if not self._trust.accepts(part):
+                waiting += self.answers.waiting([part])
+                if not self.answers.accepts(part):
                     continue
             hooks += declared.hooks
         hooks.sort(key=lambda hook: SOURCES.index(hook.source) if hook.source in SOURCES else len(SOURCES))

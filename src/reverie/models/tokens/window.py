@@ -99,10 +99,6 @@ class WindowBudget:
             blocking_tokens=int(self.blocking_tokens * factor),
         )
 
-    def scale(self, tokens: int) -> int:
-        """An absolute number as it holds in this window."""
-        return scale_to_window(tokens, self.window_tokens)
-
     @property
     def limit_tokens(self) -> int:
         """What the share left is measured against: the compaction line, or the effective window when that is off."""

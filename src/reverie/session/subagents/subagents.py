@@ -222,18 +222,14 @@ class Subagents:
 
     def returning(self) -> Sequence[RestoredAttachment]:
         """The list of agents as it returns after a compaction."""
-        if not self._lists_agents:
+        if self._is_off or not self.options.settings.agent.list_attachment:
             return ()
         text, lines = listing_delta(self.agents.definitions, {})
         added: list[Json] = list(lines)
         return (RestoredAttachment(LISTING, text, {"addedTypes": added}),) if text else ()
 
-    @property
-    def _lists_agents(self) -> bool:
-        return self.options.settings.agent.list_attachment and not self._is_off
-
     def _listing(self) -> Sequence[JoinedAttachment]:
-        if not self._lists_agents:
+        if not self.options.settings.agent.list_attachment:
             return ()
         agents, items = self.agents, self.main.parts.log.view.items
         listings = [item.message.text for item in items if item.label == LISTING]
