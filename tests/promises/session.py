@@ -77,6 +77,9 @@ PROMISES = {
     ),
     "session:turn:queued": Requirement("Words typed while a turn runs join it at its next boundary."),
     "session:file:on-disk-first": Requirement("What the user said is on disk before the first request leaves."),
+    "session:events:none-lost": Requirement(
+        "What happens between the end of a turn and the moment its last event was read reaches the listeners.",
+    ),
     "session:file:flushed-off-the-loop": Requirement(
         "Words are flushed before the request, replies before their calls run and before the turn ends, and the disk "
         "never holds the event loop."

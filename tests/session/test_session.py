@@ -83,6 +83,20 @@ class WatchedTranscript(Transcript):
         super().flush()
 
 
+@requirement("session:events:none-lost")
+async def test_what_happens_while_the_end_of_a_turn_is_read_reaches_the_listeners(tmp_path: Path) -> None:
+    late = Notice("the agent has ended", "info")
+    heard: list[object] = []
+    with desk(tmp_path, [{"then": "fine"}]) as at:
+        async with at.start() as session:
+            session.listen(heard.append)
+            async for event in session.send("hello"):
+                if isinstance(event, TurnEnded):
+                    session.parts.loop.parts.emit(late)
+
+    assert heard == [late]
+
+
 @requirement("session:file:flushed-off-the-loop")
 async def test_what_is_said_is_flushed_beside_the_event_loop(tmp_path: Path) -> None:
     script: list[Json] = [

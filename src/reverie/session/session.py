@@ -166,17 +166,22 @@ class Session:
         self._events = events
         turn = asyncio.create_task(self._turn(text, content, source))
         turn.add_done_callback(lambda _: events.put_nowait(None))
+        has_ended = False
         try:
-            while (event := await events.get()) is not None:
+            while not has_ended and (event := await events.get()) is not None:
+                has_ended = isinstance(event, TurnEnded)
                 yield event
-                if isinstance(event, TurnEnded):
-                    break
             await turn
         finally:
             if not turn.done():
                 self._parts.loop.cancel()
                 await asyncio.gather(turn, return_exceptions=True)
             self._events = None
+            # What came after the end of the turn, while it was still being read, is for the listeners.
+            while not events.empty():
+                if (event := events.get_nowait()) is not None and has_ended:
+                    self._emit(event)
+                has_ended |= isinstance(event, TurnEnded)
 
     async def _turn(self, text: str, content: Sequence[Block], source: str) -> None:
         await self.begin()
