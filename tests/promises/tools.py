@@ -38,6 +38,7 @@ PROMISES = {
     "tools:web:public-only": Requirement("Addresses inside this machine or network are not fetched."),
     "tools:web:text": Requirement("A page comes as text, within limits, from the host that was asked."),
     "tools:memory:inferred": Requirement("What the model saves is inferred, and is found again."),
+    "tools:memory:when-and-asks": Requirement("The model says with a memory when it matters."),
     "tools:memory-tool:texts": Requirement("The provider's memory tool answers with the provider's texts."),
     "tools:memory-tool:commits": Requirement("What the memory tool writes is a commit and is scanned for secrets."),
     "tools:memory-tool:stays-inside": Requirement("The memory tool cannot leave its directory."),

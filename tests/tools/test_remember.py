@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.memory import Memory
+from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import MemoryType
+from reverie.messages.blocks import Json
 from reverie.tools.desk import Desk
 from reverie.tools.remember import TYPES, RecallMemory, SaveMemory
 from reverie.tools.tool import ToolMistake
@@ -52,6 +54,28 @@ async def test_a_secret_or_a_strange_type_is_a_mistake(desk: Desk, memory: Memor
     with pytest.raises(ToolMistake, match="'type' must be one of 'user', 'feedback', 'project', 'reference'"):
         await call(SaveMemory(), desk, **{**given, "type": "gossip"})
     assert list(memory.topics()) == []
+
+
+@requirement("tools:memory:when-and-asks")
+async def test_the_model_says_when_a_memory_matters(desk: Desk, memory: Memory) -> None:
+    given = {
+        "name": "Deploy window",
+        "description": "When the payments service may be deployed",
+        "type": "project",
+        "body": "On Tuesdays before noon.",
+    }
+    asks: list[Json] = ["roll the new checkout out to everybody"]
+    saved = await call(SaveMemory(), desk, **given, when=["deploy", "kubectl", "*.tf"], asks=asks)
+
+    topic = memory.read(str(saved.details["path"]))
+    assert topic.when == When(files=("*.tf",), tools=("kubectl",), tasks=("deploy",))
+    assert topic.asks == tuple(asks)
+    found = told(await call(RecallMemory(memory), desk, query="roll out the new checkout to everybody"))
+    assert "Tuesdays before noon" in found
+    with pytest.raises(ToolMistake, match="up to 5"):
+        await call(SaveMemory(), desk, **given, asks=list("abcdef"))
+    with pytest.raises(ToolMistake, match="'asks' must be a list"):
+        await call(SaveMemory(), desk, **given, asks="a")
 
 
 @requirement("tools:memory:inferred")

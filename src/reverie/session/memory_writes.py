@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,10 +47,19 @@ class MemoryWrites:
     written: Callable[[str], None] = lambda _name: None
     """Is told the name of every memory that was written."""
 
-    def save(self, *, name: str, description: str, type: str, body: str) -> Topic:  # noqa: A002 - the name that callers use
+    def save(
+        self,
+        *,
+        name: str,
+        description: str,
+        type: str,  # noqa: A002 - the name that callers use
+        body: str,
+        when: Sequence[str] = (),
+        asks: Sequence[str] = (),
+    ) -> Topic:
         """Keep a memory, under its own name or in the place of the one that has it."""
         source = self.source
-        topic = draft_topic(name, description, type, body, trust="inferred", source=source)
+        topic = draft_topic(name, description, type, body, trust="inferred", source=source, when=when, asks=asks)
         self._refuse_contradiction(topic)
         path = self.memory.index.find_path_by_name(name)
         before = _read(self.memory, (path,) if path is not None else ())

@@ -5,7 +5,7 @@ A child agent works at a copy (`copy`), so that what it reads and where it goes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -45,7 +45,16 @@ def _note_nothing(_path: Path, _after: bytes | None) -> None:
 class MemoryWriter(Protocol):
     """Writes memories for one agent: every change of a memory directory by a tool goes through the store of it."""
 
-    def save(self, *, name: str, description: str, type: str, body: str) -> Topic:  # noqa: A002 - the name that callers use
+    def save(
+        self,
+        *,
+        name: str,
+        description: str,
+        type: str,  # noqa: A002 - the name that callers use
+        body: str,
+        when: Sequence[str] = (),
+        asks: Sequence[str] = (),
+    ) -> Topic:
         """Keep a memory. Raises `Error` when it is refused."""
         ...
 

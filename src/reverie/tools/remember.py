@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from reverie.errors import Error
-from reverie.messages.blocks import JsonObject
+from reverie.messages.blocks import Json, JsonObject
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import field, make_tool_spec
 from reverie.tools.desk import Desk
-from reverie.tools.schema import number, text
+from reverie.tools.schema import number, text, texts
 from reverie.tools.tool import ToolAnswer, ToolMistake
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ MOST = 20
 TYPES = ("user", "feedback", "project", "reference")
 """The words of `memory.topics.value.MemoryType`, which costs more to import than this module."""
 
+_TEXT: dict[str, Json] = {"type": "string"}
 _OWN_HITS = 20
 """So many more are looked for, since those of the session that asks are left out."""
 
@@ -50,6 +51,15 @@ class SaveMemory:
                 "description": field("string", "One line by which it is found again.", minLength=1),
                 "type": field("string", "What kind of memory.", enum=[*TYPES]),
                 "body": field("string", "The memory itself, in Markdown.", minLength=1),
+                "when": field(
+                    "array", "Situations in which it applies: a glob, a tool, a kind of task, words.", items=_TEXT
+                ),
+                "asks": field(
+                    "array",
+                    "Up to five requests for which it should come up, in other words than its own.",
+                    items=_TEXT,
+                    maxItems=5,
+                ),
             },
             required=("name", "description", "type", "body"),
         )
@@ -71,6 +81,8 @@ class SaveMemory:
                 description=text(arguments, "description"),
                 type=text(arguments, "type"),
                 body=text(arguments, "body"),
+                when=texts(arguments, "when"),
+                asks=texts(arguments, "asks"),
             )
         except Error as problem:
             raise ToolMistake(f"It was not kept: {problem}") from problem

@@ -56,6 +56,12 @@ def text(arguments: JsonObject, name: str, default: str = "") -> str:
     return value if isinstance(value, str) else default
 
 
+def texts(arguments: JsonObject, name: str) -> tuple[str, ...]:
+    """A field that is a list of texts."""
+    values = arguments.get(name)
+    return tuple(value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
+
+
 def number(arguments: JsonObject, name: str, default: int) -> int:
     """A field that is a whole number."""
     value = arguments.get(name)

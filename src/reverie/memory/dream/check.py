@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from reverie.errors import Damaged
+from reverie.errors import Damaged, UserMistake
 from reverie.files import front_matter
 from reverie.files.front_matter import Scalar, parse_value
 from reverie.files.secret_scan import scan
@@ -18,6 +18,7 @@ from reverie.memory.dream.proposal import DreamStep, StepKind
 from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
 from reverie.memory.extraction.gate import GateContext, judge
 from reverie.memory.store.worktree import INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.topics.draft import check_asks
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
 from reverie.messages.injection import Suspicion, flags
 from reverie.values import value
@@ -107,6 +108,10 @@ def _judge(
     _check_trust(topic, old, rules, said_sources)
     if topic.pinned != (old is not None and old.pinned):
         raise _Refusal("only a person pins or unpins a memory")
+    try:
+        check_asks(topic, old)
+    except UserMistake as problem:
+        raise _Refusal(str(problem)) from None
     _check_text(topic, old, after, before, rules)
     judged = replace(topic, sources=_all_sources(old, topic))
     result.texts[path] = after if judged == topic else render_topic(judged, after)
