@@ -129,7 +129,7 @@ def test_a_message_that_stays_in_view_is_not_repeated() -> None:
     session = long_session(3)
     facts = gather(session.view.items)
     kept = facts.requests[-1]
-    text = summary(facts, limit_tokens=4_000, weigh=weigh, kept={kept.uuid})
+    text = summary(facts, limit_tokens=4_000, weigh=weigh, kept_ids={kept.uuid})
     assert f"[{kept.uuid[:8]}] {kept.text}" not in text
     assert all(f"[{one.uuid[:8]}] {one.text}" in text for one in facts.requests[:-1])
 

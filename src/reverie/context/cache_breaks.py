@@ -135,11 +135,11 @@ def extends(before: Request, after: Request) -> bool:
         return False
     if len(before.messages) > len(after.messages):
         return False
-    for number, (one, other) in enumerate(zip(before.messages, after.messages, strict=False)):
-        if one is other:
+    for number, (earlier, later) in enumerate(zip(before.messages, after.messages, strict=False)):
+        if earlier is later:
             continue
-        grown = number == len(before.messages) - 1 and other.content[: len(one.content)] == one.content
-        if one.role is not other.role or not (grown or one.content == other.content):
+        grown = number == len(before.messages) - 1 and later.content[: len(earlier.content)] == earlier.content
+        if earlier.role is not later.role or not (grown or earlier.content == later.content):
             return False
     return True
 
@@ -154,11 +154,11 @@ def detect(expected_tokens: int, usage: Usage, limits: CacheSettings) -> int | N
 
 def predict_cached_tokens(previous: Usage, predicted: Break | None) -> int:
     """How much of the last request the next one should read: all that was read or written, less what we moved."""
-    kept = previous.cache_read_tokens + previous.cache_write_tokens
+    cached_tokens = previous.cache_read_tokens + previous.cache_write_tokens
     if predicted is not None and predicted.cause in (Cause.MODEL, Cause.TOOLS):
         # No mark stands before the end of the tools, so nothing that was kept ends where these part.
         return 0
-    return kept if predicted is None else round(kept * (1 - predicted.lost_share))
+    return cached_tokens if predicted is None else round(cached_tokens * (1 - predicted.lost_share))
 
 
 def price(lost_tokens: int, facts: Profile, ttl: str = "5m") -> float | None:
@@ -171,24 +171,24 @@ def price(lost_tokens: int, facts: Profile, ttl: str = "5m") -> float | None:
 
 def announcements(entries: Iterable[Entry]) -> tuple[str, ...]:
     """The reasons, among entries appended since the last request, for which the next one need not extend it."""
-    found: list[str] = []
+    reasons: list[str] = []
     for entry in entries:
         match entry:
             case BoundaryEntry():
-                found.append("compaction")
+                reasons.append("compaction")
             case SnipEntry():
-                found.append("snip")
+                reasons.append("snip")
             case CollapseEntry():
-                found.append("collapse")
+                reasons.append("collapse")
             case ClearEntry() if entry.trigger != SERVER_CLEARS:
-                found.append("clearing")
+                reasons.append("clearing")
             case PromptEntry():
-                found.append("a new prompt")
+                reasons.append("a new prompt")
             case SpillEntry() if any(one.preview is not None for one in entry.decisions):
-                found.append("spill")
+                reasons.append("spill")
             case _:
                 pass
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(reasons))
 
 
 def is_expired(gap: timedelta, ttl: str) -> bool:
@@ -226,11 +226,11 @@ class CacheWatch:
         asked = _deletions(request)
         is_edited = list(edits) != self._edits or asked != self._deletions
         self._edits, self._deletions = list(edits), asked
-        found = None if is_edited else self._break(usage, predicted, now)
+        cache_break = None if is_edited else self._break(usage, predicted, now)
         marks = request.cache_marks if request is not None else ()
         self._usage, self._answered_at = usage, now
         self._kept_for = marks[-1].ttl if marks else "5m"
-        return found
+        return cache_break
 
     def _break(self, seen: Usage, predicted: Break | None, now: datetime) -> Break | None:
         """A break that the usage shows, with its cause: what moved, or the time that passed."""
@@ -253,8 +253,8 @@ class CacheWatch:
 
 
 def _count_shared_pieces(before: Sequence[RequestPiece], after: Sequence[RequestPiece]) -> int:
-    for number, (one, other) in enumerate(zip(before, after, strict=False)):
-        if one.digest != other.digest:
+    for number, (earlier, later) in enumerate(zip(before, after, strict=False)):
+        if earlier.digest != later.digest:
             return number
     return min(len(before), len(after))
 

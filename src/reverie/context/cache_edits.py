@@ -49,14 +49,14 @@ def drop_invalid_edits(view: View) -> View:
     """The view without deletions of results that left it, or that were deleted already; a provider refuses those."""
     if not any(map(is_cache_edit, view.items)):
         return view
-    left: set[str] = set()
+    results_in_view: set[str] = set()
     items: list[Item] = []
     for item in view.items:
-        left.update(result.tool_use_id for result in item.message.tool_results)
+        results_in_view.update(result.tool_use_id for result in item.message.tool_results)
         if is_cache_edit(item):
             asked = _list_deleted_references(item)
-            valid = [name for name in dict.fromkeys(asked) if name in left]
-            left.difference_update(valid)
+            valid = [name for name in dict.fromkeys(asked) if name in results_in_view]
+            results_in_view.difference_update(valid)
             if not valid:
                 continue
             if valid != asked:

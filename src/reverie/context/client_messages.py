@@ -45,10 +45,10 @@ class _Seen:
     message: Message
     uuid: str
 
-    def is_still(self, given: AnyMessage) -> bool:
+    def is_still(self, message: AnyMessage) -> bool:
         """Whether this is the very object we know, without looking into it."""
-        content = _content(given)
-        return self.given is given and self.content is content and self.parts == _parts(content)
+        content = _content(message)
+        return self.given is message and self.content is content and self.parts == _parts(content)
 
 
 class Followed(Conversation):
@@ -89,8 +89,8 @@ class Followed(Conversation):
         if prompt != self._prompt:
             self.append(PromptEntry(self.envelope(), *prompt))
             self._prompt = prompt
-        for given, message in fresh:
-            self._record(given, message)
+        for source, message in fresh:
+            self._record(source, message)
 
     def observe(self, usage: Usage, model: str | None = None) -> None:
         """Note what a provider reported; it belongs to the next reply that is recorded."""
@@ -99,9 +99,11 @@ class Followed(Conversation):
     def _agreement(self, messages: Sequence[AnyMessage]) -> int:
         if self._values == list(messages[: len(self._values)]):
             return len(self._values)
-        for number, (known, given) in enumerate(zip(self._seen, messages, strict=False)):
+        for number, (recorded, message) in enumerate(zip(self._seen, messages, strict=False)):
             # Values of ours cannot change; what others hand over may, without becoming another object.
-            if (known.message is given or known.is_still(given)) or known.message == read_message(given, number):
+            if (recorded.message is message or recorded.is_still(message)) or recorded.message == read_message(
+                message, number
+            ):
                 continue
             return number
         return min(len(self._seen), len(messages))
@@ -109,9 +111,11 @@ class Followed(Conversation):
     def branch_from(self, leaf: str | None) -> None:
         """Go on from an earlier entry; what came after it stays in the entries and is no longer seen."""
         super().branch_from(leaf)
-        known = {found.uuid for entry in self.chain() if (found := envelope_of(entry)) is not None} if leaf else set()
+        chain_ids = (
+            {envelope.uuid for entry in self.chain() if (envelope := envelope_of(entry)) is not None} if leaf else set()
+        )
         # Messages that were recorded after that entry are recorded again when they are next handed over.
-        self._seen = list(takewhile(lambda seen: seen.uuid in known, self._seen))
+        self._seen = list(takewhile(lambda seen: seen.uuid in chain_ids, self._seen))
         self._values = self._values[: len(self._seen)]
         view = self.view
         self._prompt = (view.system, view.tools)
@@ -121,7 +125,7 @@ class Followed(Conversation):
         self._seen, self._values = self._seen[:agreed], self._values[:agreed]
         self.branch_from(self._seen[-1].uuid if self._seen else None)
 
-    def _record(self, given: AnyMessage, message: Message) -> None:
+    def _record(self, source: AnyMessage, message: Message) -> None:
         envelope = self.envelope()
         if message.role is Role.ASSISTANT:
             usage, model = self._usage or (None, None)
@@ -129,8 +133,8 @@ class Followed(Conversation):
             self.append(AssistantEntry(envelope, message, envelope.uuid, model=model, usage=usage))
         else:
             self.append(UserEntry(envelope, Message(Role.USER, message.content)))
-        content = _content(given)
-        self._seen.append(_Seen(given, content, _parts(content), message, envelope.uuid))
+        content = _content(source)
+        self._seen.append(_Seen(source, content, _parts(content), message, envelope.uuid))
         self._values.append(message)
 
 
@@ -146,15 +150,15 @@ def system_blocks(system: AnySystem) -> tuple[SystemBlock, ...]:
     )
 
 
-def read_message(given: AnyMessage, number: int = 0) -> Message:
+def read_message(source: AnyMessage, number: int = 0) -> Message:
     """A message in any form that the provider's client takes; raises `UserMistake`, naming it by its number.
 
     Its cache marks are left out: a loop that moves them from message to message says nothing new by it.
     """
-    if isinstance(given, Message):
-        return given
+    if isinstance(source, Message):
+        return source
     try:
-        role, content = given["role"] if isinstance(given, Mapping) else given.role, _content(given)
+        role, content = source["role"] if isinstance(source, Mapping) else source.role, _content(source)
         parts = content if isinstance(content, str) else [_plain_block(block) for block in _to_iterable(content)]
         return message_from_wire({"role": role, "content": parts})
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -164,12 +168,12 @@ def read_message(given: AnyMessage, number: int = 0) -> Message:
         ) from problem
 
 
-def _tool(given: AnyTool) -> ToolSpec:
-    return given if isinstance(given, ToolSpec) else tool_from_wire(_strip_cache_control(to_plain(given)))
+def _tool(source: AnyTool) -> ToolSpec:
+    return source if isinstance(source, ToolSpec) else tool_from_wire(_strip_cache_control(to_plain(source)))
 
 
-def _content(given: AnyMessage) -> object:
-    return given.get("content") if isinstance(given, Mapping) else getattr(given, "content", None)
+def _content(source: AnyMessage) -> object:
+    return source.get("content") if isinstance(source, Mapping) else getattr(source, "content", None)
 
 
 def _parts(content: object) -> int:

@@ -56,10 +56,10 @@ def collapse_stage(settings: CollapseSettings) -> Stage:
         waiting = [span for one in queue if (span := _items_of(view.items, one))]
         expected = sum(_gain(span, scene, settings) for span in waiting)
         taken = {item.uuid for span in waiting for item in span}.union(pinned)
-        found = choose_spans(view, scene, settings, expected_tokens=expected, taken=taken)
-        if not found:
+        spans = choose_spans(view, scene, settings, expected_tokens=expected, taken=taken)
+        if not spans:
             return NOTHING
-        pairs: list[Json] = [[span[0].uuid, span[-1].uuid] for span in found]
+        pairs: list[Json] = [[span[0].uuid, span[-1].uuid] for span in spans]
         return StageOutcome((MarkEntry(scene.envelope(), STAGED, {"spans": pairs}),))
 
     return stage
@@ -103,7 +103,7 @@ def choose_spans(
     effective = scene.budget.effective_tokens
     to_free = scene.budget.used_tokens - int(effective * TARGET_FRACTION) - expected_tokens
     least = max(1, int(effective * settings.min_span_fraction))
-    found: list[list[Item]] = []
+    spans: list[list[Item]] = []
     span: list[Item] = []
     weight = 0
     for piece in old_rounds(view.items):
@@ -116,9 +116,9 @@ def choose_spans(
         weight += sum(map(scene.weigh, piece))
         if weight >= least:
             to_free -= _gain(span, scene, settings)
-            found.append(span)
+            spans.append(span)
             span, weight = [], 0
-    return found
+    return spans
 
 
 def collapse(
@@ -194,10 +194,10 @@ def _gain(span: Sequence[Item], scene: StageContext, settings: CollapseSettings)
     return max(0, sum(map(scene.weigh, span)) - settings.summary_tokens)
 
 
-def _items_of(items: Sequence[Item], one: Queued) -> list[Item]:
+def _items_of(items: Sequence[Item], queued: Queued) -> list[Item]:
     """The items of a staged span, none when one of its ends has left the view or a call would be parted."""
     places = {item.uuid: number for number, item in enumerate(items)}
-    start, end = places.get(one.first), places.get(one.last)
+    start, end = places.get(queued.first), places.get(queued.last)
     if start is None or end is None or end < start:
         return []
     cuts = set(legal_cuts(items))

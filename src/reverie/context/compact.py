@@ -105,8 +105,8 @@ def too_large(
         )
     else:
         if largest is not None:
-            said = f"{largest.kind.value}: “{_words(largest)}”"
-            message += f"; the largest message takes {weigh_item(largest):,} ({said})"
+            description = f"{largest.kind.value}: “{_words(largest)}”"
+            message += f"; the largest message takes {weigh_item(largest):,} ({description})"
         allowed = "" if compacts else " once compaction.enabled is true; until then /snip, /rewind and /clear do"
         message += f". /compact makes room (compact() in Python){allowed}; nothing was lost"
     return ContextTooLong(message, used_tokens=budget.used_tokens, limit_tokens=limit)
@@ -114,49 +114,53 @@ def too_large(
 
 def _replace_before(case: Case, start: int, instructions: str, kind: str, was_refused: bool) -> Flow[StageOutcome]:
     items = case.view.items
-    kept = keepable(case, items[start:])
-    if not instructions and len(kept) == len(keepable(case, items)):
+    kept_items = keepable(case, items[start:])
+    if not instructions and len(kept_items) == len(keepable(case, items)):
         # Nothing is left to sum up but what a compaction wrote itself.
         return NOTHING
     skills = (skill.name for skill in case.around.skills)
     must = must_survive(case.entries, case.view.leaf, skills, rereads=case.scene.rereads)
-    limit = summary_limit(case, must, kept)
-    scope = "" if not kept else _scope("The messages from this one on stay as they are and need no summary", kept[0])
+    limit = summary_limit(case, must, kept_items)
+    scope = (
+        ""
+        if not kept_items
+        else _scope("The messages from this one on stay as they are and need no summary", kept_items[0])
+    )
     wanted = SummaryRequest(
         items[:start] if was_refused or kind == PARTIAL else items,
         limit,
-        case.weight(items) - case.weight(kept),
-        lambda: _by_structure(case, must, kept, limit),
+        case.weight(items) - case.weight(kept_items),
+        lambda: _by_structure(case, must, kept_items, limit),
         scope,
         _join_instructions(case, instructions),
     )
     # A summary of a few words is not worth asking for: the model would answer with a sentence about nothing.
     asks = limit >= LEAST_SUMMARY_TOKENS
     written = (yield from summarise(wanted, case.scene, case.settings)) if asks else by_structure(wanted)
-    made = _smaller(case, must, kind, written, kept, limit)
-    if made is None and written.by != EMBEDDED:
-        made = _smaller(case, must, kind, by_structure(wanted), kept, limit)
-    return NOTHING if made is None else seal(case, made)
+    replacement = _smaller(case, must, kind, written, kept_items, limit)
+    if replacement is None and written.by != EMBEDDED:
+        replacement = _smaller(case, must, kind, by_structure(wanted), kept_items, limit)
+    return NOTHING if replacement is None else seal(case, replacement)
 
 
 def _smaller(
-    case: Case, must: MustSurvive, kind: str, written: WrittenSummary, kept: Sequence[Item], limit: int
+    case: Case, must: MustSurvive, kind: str, written: WrittenSummary, kept_items: Sequence[Item], limit: int
 ) -> Replacement | None:
     """The replacement, if it is smaller than what is there."""
     before = case.overhead_tokens + case.weight(case.view.items)
-    made = build(case, must, written, kind=kind, kept=kept, limit_tokens=limit)
-    return made if made.tokens < before else None
+    replacement = build(case, must, written, kind=kind, kept_items=kept_items, limit_tokens=limit)
+    return replacement if replacement.tokens < before else None
 
 
-def _by_structure(case: Case, must: MustSurvive, kept: Sequence[Item], limit: int) -> str:
+def _by_structure(case: Case, must: MustSurvive, kept_items: Sequence[Item], limit: int) -> str:
     """The embedded summary. The user's words are left to the must-survive list, which accounts for each."""
     return digest.summary(
         must.facts,
         limit_tokens=min(limit, STRUCTURE_TOKENS),
         weigh=case.scene.weigh_text,
         requests_tokens=0,
-        beside="\n".join(map(plain, kept)),
-        kept=[request.uuid for request in must.facts.requests],
+        beside="\n".join(map(plain, kept_items)),
+        kept_ids=[request.uuid for request in must.facts.requests],
         rereads=must.rereads,
     )
 
@@ -196,14 +200,14 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[StageOutcome]:
     carried = bring_back(must, shown, limits, weigh)
     before = case.scene.budget.used_tokens
     receipt = Receipt(PARTIAL, written.by, gone[0].uuid, gone[-1].uuid, before, 0, carried.lines, unread=written.unread)
-    told = in_view(
+    receipt_text = in_view(
         receipt,
         limit_tokens=int(effective * case.settings.receipt_fraction),
         weigh=weigh,
         short=must.short,
         rereads=must.rereads,
     )
-    text = head + "\n\n".join(filter(None, (written.text, carried.text, told)))
+    text = head + "\n\n".join(filter(None, (written.text, carried.text, receipt_text)))
     freed = replaced - weigh(text)
     if freed <= 0:
         return NOTHING

@@ -42,9 +42,9 @@ class Aside:
 
     def envelope(self) -> Envelope:
         """The envelope of the next entry, under the one before it."""
-        made = self._new_envelope(self._leaf)
-        self._leaf = made.uuid
-        return made
+        envelope = self._new_envelope(self._leaf)
+        self._leaf = envelope.uuid
+        return envelope
 
 
 class Conversation:
@@ -109,9 +109,9 @@ class Conversation:
 
     def envelope(self) -> Envelope:
         """The envelope of the next entry, under the one before it."""
-        made = self._new_envelope(self._leaf)
-        self._leaf = made.uuid
-        return made
+        envelope = self._new_envelope(self._leaf)
+        self._leaf = envelope.uuid
+        return envelope
 
     def aside(self) -> Aside:
         """A place to make entries that belong under the present leaf, while this conversation may go on."""
@@ -121,7 +121,7 @@ class Conversation:
         """Add entries that were made aside; one that hangs where this conversation has gone on since hangs there."""
         hung = [_rehung(entry, aside.start, self._leaf) for entry in entries]
         self.append(*hung)
-        self._leaf = next((made.uuid for entry in reversed(hung) if (made := envelope_of(entry))), self._leaf)
+        self._leaf = next((envelope.uuid for entry in reversed(hung) if (envelope := envelope_of(entry))), self._leaf)
 
     def _new_envelope(self, parent: str | None) -> Envelope:
         return self._stamp(Envelope(self._new_id(), parent, self.session, format_timestamp(self._now())))
@@ -129,8 +129,8 @@ class Conversation:
     def branch_from(self, leaf: str | None) -> None:
         """Go on from an earlier entry; what came after it stays in the entries and is no longer seen."""
         self._leaf = leaf
-        known = {found.uuid: entry for entry in self.entries if (found := envelope_of(entry)) is not None}
-        self.projection = Projection(known)
+        by_uuid = {envelope.uuid: entry for entry in self.entries if (envelope := envelope_of(entry)) is not None}
+        self.projection = Projection(by_uuid)
         if leaf is not None:
             # Decisions of other writers hang on no chain and hold on every branch.
             loose = (one for one in self.entries if isinstance(one, SpillEntry) and one.envelope is None)

@@ -87,8 +87,8 @@ def _after_a_pause(view: View, scene: StageContext, settings: ClearingSettings, 
         return NOTHING
     place, replied = _last_reply(view.items)
     # What was kept is what the last request asked for, whatever the pause since would make of the next one.
-    kept = LIFETIMES[message_ttl(view.items[:place], cache)]
-    gap = kept if time.gap_minutes is None else timedelta(minutes=time.gap_minutes)
+    lifetime = LIFETIMES[message_ttl(view.items[:place], cache)]
+    gap = lifetime if time.gap_minutes is None else timedelta(minutes=time.gap_minutes)
     if replied is None or scene.now - replied < gap:
         return NOTHING
     # What the server was asked to delete is whole here, and the server's cache is gone: it is emptied too.

@@ -94,7 +94,7 @@ def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
     if uncovered is None:
         return Declined(NotesRefusal.NO_CURSOR)
     start = find_kept_start(items, uncovered, case)
-    kept = keepable(case, items[start:])
+    kept_items = keepable(case, items[start:])
     budget = case.scene.budget
     limit = min(settings.notes.total_tokens, int(budget.effective_tokens * NOTES_FRACTION))
     notes = shorten_notes(file.text, settings.notes, case.scene.weigh_text, total_tokens=limit, path=file.path)
@@ -102,13 +102,18 @@ def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
     summary = "\n\n".join([f"Notes on the session so far, kept in {file.path}:", notes, *folds])
     skills = (skill.name for skill in case.around.skills)
     must = must_survive(case.entries, case.view.leaf, skills, rereads=case.scene.rereads)
-    made = build(
-        case, must, WrittenSummary(summary, "notes"), kind=KIND, kept=kept, limit_tokens=case.scene.weigh_text(summary)
+    replacement = build(
+        case,
+        must,
+        WrittenSummary(summary, "notes"),
+        kind=KIND,
+        kept_items=kept_items,
+        limit_tokens=case.scene.weigh_text(summary),
     )
     before = case.overhead_tokens + case.weight(items)
-    if made.tokens >= min(before, int(budget.compact_at_tokens * WORTHWHILE)):
-        return Declined(NotesRefusal.TOO_LARGE, f"{made.tokens:,} of {budget.compact_at_tokens:,} tokens")
-    return seal(case, made)
+    if replacement.tokens >= min(before, int(budget.compact_at_tokens * WORTHWHILE)):
+        return Declined(NotesRefusal.TOO_LARGE, f"{replacement.tokens:,} of {budget.compact_at_tokens:,} tokens")
+    return seal(case, replacement)
 
 
 def _find_first_uncovered(case: Case) -> int | None:
@@ -126,9 +131,9 @@ def _find_first_uncovered(case: Case) -> int | None:
 
 
 def _is_before_the_view(covers: str, entries: Sequence[Entry], boundary: BoundaryEntry | None) -> bool:
-    known = any((envelope := envelope_of(entry)) is not None and envelope.uuid == covers for entry in entries)
+    is_known = any((envelope := envelope_of(entry)) is not None and envelope.uuid == covers for entry in entries)
     details = boundary.details.get("reverie") if boundary is not None else None
-    return known and (boundary is None or (isinstance(details, dict) and details.get("kind") == KIND))
+    return is_known and (boundary is None or (isinstance(details, dict) and details.get("kind") == KIND))
 
 
 def _has_text(item: Item) -> bool:

@@ -104,11 +104,11 @@ def apply(projection: Projection, outcome: StageOutcome) -> View:
 def write_outcome_files(outcome: StageOutcome) -> StageOutcome:
     """Write the files of an outcome; what the disk refuses stays in the conversation instead."""
     failed: set[Path] = set()
-    for one in outcome.writes:
+    for write in outcome.writes:
         try:
-            write_atomic(one.path, one.content)
+            write_atomic(write.path, write.content)
         except Error:
-            failed.add(one.path)
+            failed.add(write.path)
     return keep_inline(outcome, failed) if failed else outcome
 
 
@@ -154,14 +154,14 @@ def compact_now(
 
 
 def _by_notes(case: Case, settings: Settings, notes: NotesFile) -> StageOutcome:
-    made = compact_by_notes(case, settings, notes)
-    return NOTHING if isinstance(made, Declined) else made
+    compacted = compact_by_notes(case, settings, notes)
+    return NOTHING if isinstance(compacted, Declined) else compacted
 
 
 def _fit_outcome(case: Case, outcome: StageOutcome) -> StageOutcome:
     """An outcome with what must still happen for the view to fit."""
-    made = receipts(outcome.entries)
-    if made and made[-1].post_tokens <= case.scene.budget.blocking_tokens:
+    written_receipts = receipts(outcome.entries)
+    if written_receipts and written_receipts[-1].post_tokens <= case.scene.budget.blocking_tokens:
         return outcome
     after = case.after(outcome)
     outcome += (shorter := fit(after))

@@ -64,8 +64,8 @@ def cache_marks(view: View, messages: Sequence[Message], cache: CacheSettings) -
     if not view.system and view.tools:
         marks.append(CacheMark("tools", len(view.tools) - 1, ttl=system_ttl))
     ends = [_end_of(messages, _before_last_reply(messages)), _end_of(messages, len(messages))]
-    found = dict.fromkeys(end for end in ends if end is not None)
-    return (*marks, *(CacheMark("messages", number, block, ttl=ttl) for number, block in found))
+    marked_ends = dict.fromkeys(end for end in ends if end is not None)
+    return (*marks, *(CacheMark("messages", number, block, ttl=ttl) for number, block in marked_ends))
 
 
 def message_ttl(items: Sequence[Item], cache: CacheSettings) -> str:

@@ -162,9 +162,9 @@ class Preparer:
 
     def weigh(self, item: Item) -> int:
         """The estimated size of an item; remembered, since most items stay from request to request."""
-        known = self._weights.get(item.uuid)
-        if known is not None and known[0] is item.message:
-            return known[1]
+        cached = self._weights.get(item.uuid)
+        if cached is not None and cached[0] is item.message:
+            return cached[1]
         weight = round(weigh_message(item.message, self._rates))
         if item.uuid:
             self._weights[item.uuid] = (item.message, weight)
@@ -319,12 +319,12 @@ class Preparer:
 
         Where it leaves too little, the provider refuses or stops, and the conversation is reduced.
         """
-        left = max(
+        room = max(
             budget.window_tokens - budget.effective_tokens,
             budget.window_tokens - budget.used_tokens,
             scale_to_window(LEAST_ANSWER_TOKENS, budget.window_tokens),
         )
-        limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, left)
+        limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, room)
         return max(1, min(limit for limit in limits if limit is not None))
 
     def _predict_break(self, request: Request, log: Conversation) -> Break | None:

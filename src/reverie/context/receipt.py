@@ -108,14 +108,14 @@ class Receipt:
 
 def receipts(entries: Iterable[Entry]) -> list[Receipt]:
     """All receipts among these entries, oldest first; one that cannot be read is passed over."""
-    found: list[Receipt] = []
+    receipts_read: list[Receipt] = []
     for entry in entries:
         if isinstance(entry, MarkEntry) and entry.name == RECEIPT:
             try:
-                found.append(Receipt.from_json(entry.data))
+                receipts_read.append(Receipt.from_json(entry.data))
             except (KeyError, TypeError, ValueError):
                 continue
-    return found
+    return receipts_read
 
 
 def in_view(

@@ -129,7 +129,9 @@ class Case:
         if not outcome.entries:
             return self
         entries = (*self.entries, *outcome.entries)
-        last = next(made.uuid for entry in reversed(outcome.entries) if (made := envelope_of(entry)) is not None)
+        last = next(
+            envelope.uuid for entry in reversed(outcome.entries) if (envelope := envelope_of(entry)) is not None
+        )
         return replace(self, entries=entries, view=project(entries, leaf=last))
 
 
@@ -147,31 +149,31 @@ class Replacement:
         return self.receipt.post_tokens
 
 
-def summary_limit(case: Case, must: MustSurvive, kept: Sequence[Item]) -> int:
+def summary_limit(case: Case, must: MustSurvive, kept_items: Sequence[Item]) -> int:
     """How long a summary may be beside the items that are kept."""
-    free = _free(case, kept)
-    left = free - _returning(must, _limits(case, free), case.scene.weigh_text)
-    small = min(int(free * SMALL_SUMMARY_FRACTION), SMALL_SUMMARY_TOKENS, left)
+    free = _free(case, kept_items)
+    room = free - _returning(must, _limits(case, free), case.scene.weigh_text)
+    small = min(int(free * SMALL_SUMMARY_FRACTION), SMALL_SUMMARY_TOKENS, room)
     return min(case.settings.summary_max_tokens, max(int(free * SUMMARY_FRACTION), small))
 
 
 def build(
-    case: Case, must: MustSurvive, written: WrittenSummary, *, kind: str, kept: Sequence[Item], limit_tokens: int
+    case: Case, must: MustSurvive, written: WrittenSummary, *, kind: str, kept_items: Sequence[Item], limit_tokens: int
 ) -> Replacement:
     """Put a summary of at most so many tokens, the kept items and what returns together, and account for it."""
     weigh = case.scene.weigh_text
     effective = case.scene.budget.effective_tokens
-    free = _free(case, kept)
+    free = _free(case, kept_items)
     limits = _limits(case, free)
     summary = shorten_text(written.text, limit_tokens, weigh, "the rest of this summary was too long")
     text = f"{INTRODUCTION}{f' {REREAD}' if must.rereads else ''}\n\n{summary}"
-    shown = [Item("", ItemKind.SUMMARY, user(text)), *kept]
+    shown = [Item("", ItemKind.SUMMARY, user(text)), *kept_items]
     spent = case.weight(shown) + weigh(bring_back(must, shown, limits, weigh).text)
-    beside = {path for path, seen, _ in recent_files(kept) if seen}
+    beside = {path for path, seen, _ in recent_files(kept_items) if seen}
     returning = collect_restored(
         must.items, case.around, case.settings, effective_tokens=effective, weigh=weigh, beside=beside
     )
-    aim = min(int(case.room_tokens * AIM_AT), case.weight(kept) + free)
+    aim = min(int(case.room_tokens * AIM_AT), case.weight(kept_items) + free)
     returning = _within(returning, aim - spent, case.scene)
     carried = bring_back(must, [*shown, *map(_as_item, returning)], limits, weigh)
     if carried.text:
@@ -180,49 +182,51 @@ def build(
     receipt = Receipt(
         kind, written.by, first, last, case.scene.budget.used_tokens, 0, carried.lines, unread=written.unread
     )
-    told = in_view(
+    receipt_text = in_view(
         receipt,
         limit_tokens=int(effective * case.settings.receipt_fraction),
         weigh=lambda words: weigh(reminder(words)),
         short=must.short,
         rereads=must.rereads,
     )
-    if told:
-        returning.append(RestoredAttachment(RECEIPT, told))
+    if receipt_text:
+        returning.append(RestoredAttachment(RECEIPT, receipt_text))
     post = case.overhead_tokens + case.weight([*shown, *map(_as_item, returning)])
-    return Replacement(text, tuple(kept), tuple(returning), replace(receipt, post_tokens=post))
+    return Replacement(text, tuple(kept_items), tuple(returning), replace(receipt, post_tokens=post))
 
 
-def seal(case: Case, made: Replacement) -> StageOutcome:
+def seal(case: Case, replacement: Replacement) -> StageOutcome:
     """The entries of a compaction."""
     view, scene = case.view, case.scene
     first = replace(scene.envelope(), parent=None, logical_parent=view.leaf)
     before: list[Entry] = []
     if view.system or view.tools:
         before.append(PromptEntry(scene.envelope(), view.system, view.tools))
-    decisions = tuple(_decisions(case, made.kept))
+    decisions = tuple(_decisions(case, replacement.kept))
     if decisions:
         before.append(SpillEntry(scene.envelope(), decisions))
-    summary = UserEntry(scene.envelope(), user(made.summary), is_summary=True)
+    summary = UserEntry(scene.envelope(), user(replacement.summary), is_summary=True)
     boundary = BoundaryEntry(
         first,
         case.trigger,
-        made.receipt.pre_tokens,
-        made.tokens,
-        tuple(item.uuid for item in made.kept),
+        replacement.receipt.pre_tokens,
+        replacement.tokens,
+        tuple(item.uuid for item in replacement.kept),
         summary.envelope.uuid,
         details={
-            "reverie": {"kind": made.receipt.kind, "writtenBy": made.receipt.written_by},
+            "reverie": {"kind": replacement.receipt.kind, "writtenBy": replacement.receipt.written_by},
             "preCompactDiscoveredTools": list(case.around.discovered_tools),
         },
     )
     after: list[Entry] = [
         AttachmentEntry(scene.envelope(), one.kind, (Text(reminder(one.text)),), {**one.data, RESTORED: True})
-        for one in made.attached
+        for one in replacement.attached
     ]
-    after.append(MarkEntry(scene.envelope(), RECEIPT, made.receipt.to_json()))
-    freed = max(0, made.receipt.pre_tokens - made.tokens)
-    reduction = Reduction(made.receipt.kind, freed, len(view.items) - len(made.kept), made.receipt.written_by)
+    after.append(MarkEntry(scene.envelope(), RECEIPT, replacement.receipt.to_json()))
+    freed = max(0, replacement.receipt.pre_tokens - replacement.tokens)
+    reduction = Reduction(
+        replacement.receipt.kind, freed, len(view.items) - len(replacement.kept), replacement.receipt.written_by
+    )
     return StageOutcome((boundary, *before, summary, *after), reductions=(reduction,))
 
 
@@ -251,50 +255,50 @@ def _limits(case: Case, free_tokens: int) -> SurvivalLimits:
 def _returning(must: MustSurvive, limits: SurvivalLimits, weigh: Weigh) -> int:
     """The most that what must survive can take beside a summary that tells nothing of it."""
     needed: Counter[Sort] = Counter()
-    for one in must.survivors:
-        needed[one.sort] += weigh(one.text)
+    for survivor in must.survivors:
+        needed[survivor.sort] += weigh(survivor.text)
     lists = min(limits.listed, needed[Sort.TROUBLE] + needed[Sort.FILE])
     facts = lists + sum(needed[sort] for sort in (Sort.PLAN, Sort.TASK, Sort.DECISION, Sort.SKILL))
     return min(limits.user, needed[Sort.REQUEST]) + min(limits.pins, needed[Sort.PIN]) + min(limits.facts, facts)
 
 
-def _free(case: Case, kept: Sequence[Item]) -> int:
+def _free(case: Case, kept_items: Sequence[Item]) -> int:
     """What may stand beside the kept items: less than the room, and clearly less than what it takes the place of."""
-    held = case.weight(kept)
+    kept_tokens = case.weight(kept_items)
     budget = case.scene.budget
     least = min(int(budget.effective_tokens * LEAST_OF_EFFECTIVE), (budget.blocking_tokens - case.overhead_tokens) // 2)
-    room = max(int(case.room_tokens * FULL_AT) - held, least)
-    replaced = int((case.weight(case.view.items) - held) * WORTH_AT)
+    room = max(int(case.room_tokens * FULL_AT) - kept_tokens, least)
+    replaced = int((case.weight(case.view.items) - kept_tokens) * WORTH_AT)
     return max(0, min(room, replaced) - case.scene.weigh_text(f"{INTRODUCTION} {REREAD}"))
 
 
 def _within(attached: Sequence[RestoredAttachment], limit_tokens: int, scene: StageContext) -> list[RestoredAttachment]:
     """The required ones and those that fit, in order; a large one gives way to smaller ones behind it."""
     taken: list[RestoredAttachment] = []
-    left = limit_tokens
-    for one in attached:
-        weight = scene.weigh(_as_item(one))
-        if weight <= left or one.is_required:
-            left -= weight
-            taken.append(one)
+    tokens_left = limit_tokens
+    for attachment in attached:
+        weight = scene.weigh(_as_item(attachment))
+        if weight <= tokens_left or attachment.is_required:
+            tokens_left -= weight
+            taken.append(attachment)
     return taken
 
 
-def _as_item(one: RestoredAttachment) -> Item:
-    return Item("", ItemKind.ATTACHMENT, user(reminder(one.text)), label=one.kind)
+def _as_item(attachment: RestoredAttachment) -> Item:
+    return Item("", ItemKind.ATTACHMENT, user(reminder(attachment.text)), label=attachment.kind)
 
 
-def _decisions(case: Case, kept: Sequence[Item]) -> Iterable[SpillDecision]:
+def _decisions(case: Case, kept_items: Sequence[Item]) -> Iterable[SpillDecision]:
     """What stands for results of kept messages; the entries that said so lie before the boundary."""
     deleted = find_deleted(case.view.items)
-    wanted = {item.uuid for item in kept}
+    wanted = {item.uuid for item in kept_items}
     whole = {
         result.tool_use_id: result.content
         for entry in case.entries
         if isinstance(entry, UserEntry) and (envelope := envelope_of(entry)) is not None and envelope.uuid in wanted
         for result in entry.message.tool_results
     }
-    for item in kept:
+    for item in kept_items:
         for result in item.message.tool_results:
             if result.tool_use_id in deleted:
                 yield SpillDecision(result.tool_use_id, CLEARED)

@@ -92,16 +92,16 @@ def collect_restored(
     beside: Collection[str] = (),
 ) -> list[RestoredAttachment]:
     """Everything that returns, the most important first. `beside` names files that stay in view anyway."""
-    found = list(around.returning)
+    restored = list(around.returning)
     if around.plan:
-        found.append(
+        restored.append(
             RestoredAttachment("plan_file_reference", f"The plan in force:\n\n{around.plan}", is_required=True)
         )
     if not around.reloads_instructions:
-        found += _instructions(items, int(effective_tokens * INSTRUCTIONS_FRACTION), weigh)
-    found += _skills(around.skills, settings, effective_tokens, weigh)
-    found += _files(items, around, settings, effective_tokens, weigh, beside)
-    return found
+        restored += _instructions(items, int(effective_tokens * INSTRUCTIONS_FRACTION), weigh)
+    restored += _skills(around.skills, settings, effective_tokens, weigh)
+    restored += _files(items, around, settings, effective_tokens, weigh, beside)
+    return restored
 
 
 def recent_files(items: Sequence[Item]) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -112,11 +112,11 @@ def recent_files(items: Sequence[Item]) -> list[tuple[str, str, tuple[str, ...]]
         for action in round_.actions:
             order += 1
             for path, text, edits in _find_file_texts(action):
-                one = seen.setdefault(path, _Seen())
-                one.order = order
+                file = seen.setdefault(path, _Seen())
+                file.order = order
                 if text:
-                    one.text, one.edits = text, []
-                one.edits += edits
+                    file.text, file.edits = text, []
+                file.edits += edits
     newest = sorted(((one, path) for path, one in seen.items()), key=lambda pair: -pair[0].order)
     return [(path, one.text, tuple(one.edits)) for one, path in newest if one.text or one.edits]
 
@@ -151,17 +151,17 @@ def _files(
     beside: Collection[str],
 ) -> Iterable[RestoredAttachment]:
     growth = FILES_FRACTION_MORE * min(1.0, effective_tokens / REFERENCE_EFFECTIVE_TOKENS)
-    left = min(settings.restore_files_total_tokens, int(effective_tokens * (FILES_FRACTION + growth)))
+    tokens_left = min(settings.restore_files_total_tokens, int(effective_tokens * (FILES_FRACTION + growth)))
     each = min(settings.restore_file_tokens, int(effective_tokens * FILE_FRACTION))
     chosen = [one for one in recent_files(items) if one[0] not in beside][: settings.restore_files]
     for path, text, edits in chosen:
         current = around.read_text(path) if around.read_text is not None else None
         body = escape_quoted_text(current if current is not None else _format_last_seen(text, edits))
-        shown = shorten_text(body, min(each, left), weigh, f"read {path} for the rest")
+        shown = shorten_text(body, min(each, tokens_left), weigh, f"read {path} for the rest")
         weight = weigh(shown)
-        if not body or weight > left:
+        if not body or weight > tokens_left:
             continue
-        left -= weight
+        tokens_left -= weight
         title = f"{path}, as it is now:" if current is not None else f"{path}, as it was last seen here:"
         yield RestoredAttachment("file", f"{title}\n{shown}", {"filename": path})
 
@@ -177,22 +177,22 @@ def _skills(
     skills: Sequence[InvokedSkill], settings: CompactionSettings, effective_tokens: int, weigh: Weigh
 ) -> Iterable[RestoredAttachment]:
     """The most recent first; the start of each is kept, the oldest are left out."""
-    left = min(settings.restore_skills_total_tokens, int(effective_tokens * SKILLS_FRACTION))
+    tokens_left = min(settings.restore_skills_total_tokens, int(effective_tokens * SKILLS_FRACTION))
     for skill in reversed({skill.name: skill for skill in skills}.values()):
-        most = min(settings.restore_skill_tokens, left)
+        most = min(settings.restore_skill_tokens, tokens_left)
         shown = shorten_text(skill.text, most, weigh, f"read {skill.path or 'the skill'} for the rest")
         weight = weigh(shown)
-        if weight <= left:
-            left -= weight
+        if weight <= tokens_left:
+            tokens_left -= weight
             text = f"The skill {skill.name} was invoked in this session. It says:\n\n{shown}"
             yield RestoredAttachment("invoked_skills", text, {"name": skill.name})
 
 
 def _instructions(items: Sequence[Item], limit_tokens: int, weigh: Weigh) -> Iterable[RestoredAttachment]:
     """The instruction files that were loaded, each once, as they were shown."""
-    left = limit_tokens
+    tokens_left = limit_tokens
     for text, item in {item.message.text: item for item in items if is_instruction(item)}.items():
         weight = weigh(text)
-        if weight <= left:
-            left -= weight
+        if weight <= tokens_left:
+            tokens_left -= weight
             yield RestoredAttachment(item.label, text)

@@ -211,14 +211,14 @@ def warnings(text: str, settings: NotesSettings, weigh: Weigh) -> str:
 def sections(text: str) -> list[NotesSection]:
     """The notes by heading; text before the first heading is passed over, and code is no heading."""
     starts = list(_heading_starts(text))
-    found: list[NotesSection] = []
+    notes_sections: list[NotesSection] = []
     for start, end in pairwise([*starts, len(text)]):
         heading, _, rest = text[start:end].partition("\n")
         first, _, below = rest.partition("\n")
         is_instruction = first.startswith(("_", "*")) and first.rstrip().endswith(("_", "*"))
         instruction, body = (first.strip(), below) if is_instruction else ("", rest)
-        found.append(NotesSection(heading.strip(), instruction, body.strip("\n")))
-    return found
+        notes_sections.append(NotesSection(heading.strip(), instruction, body.strip("\n")))
+    return notes_sections
 
 
 def keeps_frame(text: str, frame: str) -> bool:
@@ -231,7 +231,7 @@ def shorten_notes(text: str, settings: NotesSettings, weigh: Weigh, *, total_tok
     """The notes as a summary: no instruction lines, no empty sections, each section and all within their limits."""
     pointer = f"all of it is in {path}"
     parts: list[str] = []
-    left = total_tokens
+    tokens_left = total_tokens
     for section in sections(text):
         if not section.body.strip():
             continue
@@ -239,11 +239,11 @@ def shorten_notes(text: str, settings: NotesSettings, weigh: Weigh, *, total_tok
         if len(body) < len(section.body):
             body = body[: body.rfind("\n")] if "\n" in body else body
             body += f"\n[… this section was cut; {pointer}]"
-        part = shorten_text(f"{section.heading}\n{body}", min(left, settings.section_tokens), weigh, pointer)
+        part = shorten_text(f"{section.heading}\n{body}", min(tokens_left, settings.section_tokens), weigh, pointer)
         weight = weigh(part)
-        if weight > left:
+        if weight > tokens_left:
             continue
-        left -= weight
+        tokens_left -= weight
         parts.append(part)
     return "\n\n".join(parts)
 

@@ -85,14 +85,14 @@ def history(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Item, ..
 
 def spoken(entries: Iterable[Entry]) -> tuple[Item, ...]:
     """What was said in these entries of a chain, as items; reductions and summaries are passed over."""
-    said = (
+    spoken_entries = (
         entry
         for entry in entries
         if isinstance(entry, AssistantEntry)
         or (isinstance(entry, UserEntry) and not entry.is_summary)
         or (isinstance(entry, AttachmentEntry) and RESTORED not in entry.data)
     )
-    return Projection().extend(said).view().items
+    return Projection().extend(spoken_entries).view().items
 
 
 def list_pinned(entries: Iterable[Entry]) -> tuple[str, ...]:
@@ -131,10 +131,10 @@ def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> Undoable
     boundaries = list(_compactions(whole))
     if boundary is not None:
         boundaries = [entry for entry in _compactions(entries) if entry.envelope.uuid.startswith(boundary)]
-    known = {envelope.uuid for entry in entries if (envelope := envelope_of(entry)) is not None}
+    entry_ids = {envelope.uuid for entry in entries if (envelope := envelope_of(entry)) is not None}
     for entry in reversed(boundaries):
         before = entry.envelope.logical_parent or entry.envelope.parent
-        if before in known:
+        if before in entry_ids:
             since = whole[whole.index(entry) :] if entry in whole else ()
             # What was kept stands before the boundary, and what the compaction repeated was said before it.
             old = {envelope.uuid for one in chain(entries, before) if (envelope := envelope_of(one)) is not None}
@@ -197,21 +197,21 @@ def read_span(
     """
     items = history(entries)
     if subject:
-        found = _about(items, subject)
+        selected = _about(items, subject)
     elif first is not None:
         ends = [*_places(items, first), *([] if last is None else _places(items, last))]
-        found = list(items[min(ends) : max(ends) + 1])
+        selected = list(items[min(ends) : max(ends) + 1])
     else:
         raise UserMistake("name the first message of the span, or a subject such as a file or a command")
-    whole = "\n\n".join(render(item) for item in found)
+    whole = "\n\n".join(render(item) for item in selected)
     rest = whole[offset_chars:]
     shown = head(rest, limit_tokens, weigh)
     end_chars = offset_chars + len(shown)
     return Span(
         shown,
-        found[0].uuid if found else None,
-        found[-1].uuid if found else None,
-        len(found),
+        selected[0].uuid if selected else None,
+        selected[-1].uuid if selected else None,
+        len(selected),
         end_chars if end_chars < len(whole) else None,
     )
 
@@ -234,11 +234,12 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     """The shortest beginning of each id that no other id has, at least `SHORT_ID_CHARS` long."""
     ordered = sorted(set(ids))
     needed = dict.fromkeys(ordered, SHORT_ID_CHARS)
-    for one, following in pairwise(ordered):
+    for item_id, following in pairwise(ordered):
         common = next(
-            (n for n, (a, b) in enumerate(zip(one, following, strict=False)) if a != b), min(len(one), len(following))
+            (n for n, (a, b) in enumerate(zip(item_id, following, strict=False)) if a != b),
+            min(len(item_id), len(following)),
         )
-        needed[one] = max(needed[one], common + 1)
+        needed[item_id] = max(needed[item_id], common + 1)
         needed[following] = max(needed[following], common + 1)
     return {uuid: uuid[:size] for uuid, size in needed.items()}
 
@@ -252,24 +253,24 @@ def _new(entry: Entry, seen: set[str]) -> bool:
 
 
 def _places(items: Sequence[Item], uuid: str) -> list[int]:
-    found = [number for number, item in enumerate(items) if item.uuid == uuid]
-    found = found or [number for number, item in enumerate(items) if uuid and item.uuid.startswith(uuid)]
-    if not found:
+    places = [number for number, item in enumerate(items) if item.uuid == uuid]
+    places = places or [number for number, item in enumerate(items) if uuid and item.uuid.startswith(uuid)]
+    if not places:
         raise UserMistake(f"no message of this session has the id {uuid!r}; the receipt of a compaction lists them")
-    return found
+    return places
 
 
 def _about(items: Sequence[Item], subject: str) -> list[Item]:
     """The rounds that mention the subject, newest first; a call brings its answers along."""
     wanted = subject.casefold()
     calls = {call.id for item in items for call in item.message.tool_uses if wanted in _block(call).casefold()}
-    found = [
+    mentioning = [
         item
         for item in items
         if any(result.tool_use_id in calls for result in item.message.tool_results) or wanted in plain(item).casefold()
     ]
-    found.reverse()
-    return found
+    mentioning.reverse()
+    return mentioning
 
 
 def _block(block: Block) -> str:
@@ -277,8 +278,8 @@ def _block(block: Block) -> str:
         case Text():
             return block.text
         case ToolUse():
-            told = action(block)
-            return f"[{told}] {encode_json(dict(block.input)).decode('utf-8', 'replace')}"
+            action_text = action(block)
+            return f"[{action_text}] {encode_json(dict(block.input)).decode('utf-8', 'replace')}"
         case ToolResult():
             return block.text
         case Image():

@@ -71,9 +71,11 @@ def keep_inline(outcome: StageOutcome, failed: Collection[Path]) -> StageOutcome
         for entry in outcome.entries
     )
     writes = tuple(one for one in outcome.writes if one.path not in failed)
-    wanted, kept = (sum(len(one.content) for one in each) for each in (outcome.writes, writes))
+    wanted_chars, kept_chars = (sum(len(one.content) for one in each) for each in (outcome.writes, writes))
     reductions = tuple(
-        one if one.kind != SPILL else replace(one, freed_tokens=one.freed_tokens * kept // wanted, items=len(writes))
+        one
+        if one.kind != SPILL
+        else replace(one, freed_tokens=one.freed_tokens * kept_chars // wanted_chars, items=len(writes))
         for one in outcome.reductions
         if one.kind != SPILL or writes
     )
@@ -135,17 +137,17 @@ def _chosen(waiting: list[tuple[str, ToolResult]], settings: SpillSettings) -> s
         for tool, result in waiting
         if isinstance(result.content, str) or all(hasattr(part, "text") for part in result.content)
     }
-    chosen = {one for one, (size, limit) in sizes.items() if limit is not None and size > limit}
-    left = sorted(
-        (one for one, (_, limit) in sizes.items() if limit is not None and one not in chosen),
-        key=lambda one: (-sizes[one][0], one),
+    chosen = {call_id for call_id, (size, limit) in sizes.items() if limit is not None and size > limit}
+    remaining = sorted(
+        (call_id for call_id, (_, limit) in sizes.items() if limit is not None and call_id not in chosen),
+        key=lambda call_id: (-sizes[call_id][0], call_id),
     )
     together = sum(len(result.text) for _, result in waiting if result.tool_use_id not in chosen)
-    for one in left:
-        if together <= settings.round_chars or sizes[one][0] <= settings.preview_bytes:
+    for call_id in remaining:
+        if together <= settings.round_chars or sizes[call_id][0] <= settings.preview_bytes:
             break
-        chosen.add(one)
-        together -= sizes[one][0]
+        chosen.add(call_id)
+        together -= sizes[call_id][0]
     return chosen
 
 

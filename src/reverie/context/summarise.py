@@ -137,9 +137,9 @@ def summary_of(reply: Reply) -> str:
     if reply.stop_reason == "refusal" or reply.message.tool_uses:
         return ""
     text = _ANALYSIS.sub("", reply.text)
-    found = _SUMMARY.search(text)
-    if found:
-        return found[1].strip()
+    match = _SUMMARY.search(text)
+    if match:
+        return match[1].strip()
     text = text.strip()
     return text if sum(section in text for section in SECTIONS) >= _ENOUGH_SECTIONS else ""
 

@@ -116,14 +116,14 @@ def facts_of(items: tuple[Item, ...]) -> Facts:
         # Another conversation is being read in another thread; waiting for it may take longer.
         return gather(items)
     try:
-        known = next((one for one in _gathered if _begins(items, one.items)), None)
-        if known is None:
-            known = FactCollector()
+        collector = next((one for one in _gathered if _begins(items, one.items)), None)
+        if collector is None:
+            collector = FactCollector()
         else:
-            _gathered.remove(known)
-        _gathered.append(known)
+            _gathered.remove(collector)
+        _gathered.append(collector)
         del _gathered[:-REMEMBERED]
-        return known.extend(items[len(known.items) :]).facts()
+        return collector.extend(items[len(collector.items) :]).facts()
     except BaseException:
         # Whatever stopped it, half of an item may have been taken in.
         _gathered.clear()
@@ -132,11 +132,11 @@ def facts_of(items: tuple[Item, ...]) -> Facts:
         _gathering.release()
 
 
-def _begins(items: Sequence[Item], known: Sequence[Item]) -> bool:
+def _begins(items: Sequence[Item], beginning: Sequence[Item]) -> bool:
     """Whether the items begin with those known; mostly their content is the same object, and need not be read."""
-    return len(known) <= len(items) and all(
+    return len(beginning) <= len(items) and all(
         one.uuid == other.uuid and (one.message.content is other.message.content or one.message == other.message)
-        for one, other in zip(known, items, strict=False)
+        for one, other in zip(beginning, items, strict=False)
     )
 
 
@@ -154,38 +154,38 @@ def divide(must: MustSurvive, items: Sequence[Item]) -> tuple[list[Survivor], li
     ids = {item.uuid for item in items if item.uuid}
     visible = "\n".join(map(plain, items))
     flat = _flat(visible)
-    kept: list[Survivor] = []
+    present: list[Survivor] = []
     missing: list[Survivor] = []
-    for one in must.survivors:
-        if one.sort not in (Sort.REQUEST, Sort.PIN):
-            found = _holds(flat, _flat(one.probe))
-        elif len(one.probe) < _TELLING_CHARS:
-            found = f"[{must.short.get(one.pointer, one.pointer)}] {one.probe}" in visible
+    for survivor in must.survivors:
+        if survivor.sort not in (Sort.REQUEST, Sort.PIN):
+            is_there = _holds(flat, _flat(survivor.probe))
+        elif len(survivor.probe) < _TELLING_CHARS:
+            is_there = f"[{must.short.get(survivor.pointer, survivor.pointer)}] {survivor.probe}" in visible
         else:
-            found = one.probe in visible
-        (kept if found or (one.pointer in ids) else missing).append(one)
-    return kept, missing
+            is_there = survivor.probe in visible
+        (present if is_there or (survivor.pointer in ids) else missing).append(survivor)
+    return present, missing
 
 
 def bring_back(must: MustSurvive, items: Sequence[Item], limits: SurvivalLimits, weigh: Weigh) -> Carried:
     """Check the list against the items of a view and write what they lack."""
-    kept, missing = divide(must, items)
-    told = [_Told(one, Fate.KEPT) for one in kept]
-    spent = sum(weigh(one.text) for one in kept if one.sort is Sort.REQUEST)
+    present, missing = divide(must, items)
+    accounts = [_Told(one, Fate.KEPT) for one in present]
+    spent = sum(weigh(one.text) for one in present if one.sort is Sort.REQUEST)
     requests = [one for one in missing if one.sort is Sort.REQUEST]
     words = _verbatim(requests, max(0, limits.user - spent), weigh, must, current=_current(must))
     # A pinned message that the user typed is there already.
     there = {one.survivor.pointer for one in words if one.fate is Fate.BACK}
     pins = [one for one in missing if one.sort is Sort.PIN and one.pointer not in there]
-    told += words + [_Told(one, Fate.BACK) for one in missing if one.sort is Sort.PIN and one.pointer in there]
-    held = _verbatim(pins, limits.pins, weigh, must, current="")
+    accounts += words + [_Told(one, Fate.BACK) for one in missing if one.sort is Sort.PIN and one.pointer in there]
+    pinned = _verbatim(pins, limits.pins, weigh, must, current="")
     others = [one for one in missing if one.sort not in (Sort.REQUEST, Sort.PIN)]
     # A decision stands in the message in which the user stated it.
-    quoted = _flat(_render_sections(words, held, [], must))
+    quoted = _flat(_render_sections(words, pinned, [], must))
     stated = [one for one in others if _holds(quoted, _flat(one.probe))]
     rest = _list_survivors([one for one in others if one not in stated], limits, weigh)
-    told += [*held, *(_Told(one, Fate.BACK) for one in stated), *rest]
-    return Carried(_render_sections(words, held, rest, must), tuple(one.line for one in told))
+    accounts += [*pinned, *(_Told(one, Fate.BACK) for one in stated), *rest]
+    return Carried(_render_sections(words, pinned, rest, must), tuple(one.line for one in accounts))
 
 
 def _survivors(facts: Facts, items: Sequence[Item], pins: Sequence[Item], skills: Iterable[str]) -> Iterable[Survivor]:
@@ -203,8 +203,12 @@ def _survivors(facts: Facts, items: Sequence[Item], pins: Sequence[Item], skills
     for trouble in sorted(facts.troubles, key=lambda one: (one.resolved, -one.round)):
         then = f" → {trouble.followed}" if trouble.followed else ""
         state = " (fine later)" if trouble.resolved else ""
-        told = f"{trouble.line} (in {trouble.where}){then}{state}" if trouble.where else f"{trouble.line}{then}{state}"
-        yield Survivor(Sort.TROUBLE, _label(trouble.line), escape_quoted_text(told), trouble.line, trouble.where)
+        trouble_text = (
+            f"{trouble.line} (in {trouble.where}){then}{state}" if trouble.where else f"{trouble.line}{then}{state}"
+        )
+        yield Survivor(
+            Sort.TROUBLE, _label(trouble.line), escape_quoted_text(trouble_text), trouble.line, trouble.where
+        )
     for file in sorted(facts.files, key=lambda one: (not one.is_changed, -one.last)):
         done = ", ".join(name if times == 1 else f"{name} {times} times" for name, times in file.operations)
         yield Survivor(Sort.FILE, _label(file.path), f"{file.path}: {done}", file.path, file.path)
@@ -237,15 +241,15 @@ def _verbatim(
     for number in sorted(range(len(shown)), key=lambda n: (last(n), -weights[n], n)):
         if total <= limit_tokens or weights[number] <= part_tokens:
             continue
-        one = shown[number].survivor
-        whole = f"the whole message is [{must.short.get(one.pointer, one.pointer)}]"
+        survivor = shown[number].survivor
+        whole = f"the whole message is [{must.short.get(survivor.pointer, survivor.pointer)}]"
         pointer = whole if must.rereads else "the middle is left out"
         # The current request is what the work goes on with: it keeps all that the others leave.
         most = max(part_tokens, limit_tokens - total + weights[number]) if last(number) else part_tokens
-        part = head_and_tail(one.text, most, weigh, pointer)
+        part = head_and_tail(survivor.text, most, weigh, pointer)
         total += weigh(part) - weights[number]
         weights[number] = weigh(part)
-        shown[number] = _Told(one, Fate.PART, part)
+        shown[number] = _Told(survivor, Fate.PART, part)
     for number in sorted(range(len(shown)), key=lambda n: (last(n), n)):
         if total <= limit_tokens:
             break
@@ -256,18 +260,20 @@ def _verbatim(
 
 def _list_survivors(wanted: Sequence[Survivor], limits: SurvivalLimits, weigh: Weigh) -> list[_Told]:
     """One line each while the limits last; a long text gives way to shorter ones after it."""
-    told: list[_Told] = []
-    left, left_for_lists = limits.facts, limits.listed
-    for one in wanted:
-        weight = weigh(one.text)
-        is_list = one.sort in (Sort.TROUBLE, Sort.FILE)
-        if one.sort is Sort.INSTRUCTIONS or weight > (min(left, left_for_lists) if is_list else left):
-            told.append(_Told(one, Fate.OUT))
+    accounts: list[_Told] = []
+    tokens_left, left_for_lists = limits.facts, limits.listed
+    for survivor in wanted:
+        weight = weigh(survivor.text)
+        is_list = survivor.sort in (Sort.TROUBLE, Sort.FILE)
+        if survivor.sort is Sort.INSTRUCTIONS or weight > (
+            min(tokens_left, left_for_lists) if is_list else tokens_left
+        ):
+            accounts.append(_Told(survivor, Fate.OUT))
             continue
-        left -= weight
+        tokens_left -= weight
         left_for_lists -= weight if is_list else 0
-        told.append(_Told(one, Fate.BACK, one.text))
-    return told
+        accounts.append(_Told(survivor, Fate.BACK, survivor.text))
+    return accounts
 
 
 _TITLES = {
@@ -294,9 +300,9 @@ def _render_sections(words: list[_Told], pins: list[_Told], rest: list[_Told], m
     return "\n\n".join(filter(None, sections))
 
 
-def _quote_messages(title: str, told: list[_Told], must: MustSurvive) -> str:
+def _quote_messages(title: str, accounts: list[_Told], must: MustSurvive) -> str:
     """Messages with their ids; a run of those left out becomes one line."""
-    if not told:
+    if not accounts:
         return ""
     rows = [f"# {title}"]
     run: list[str] = []
@@ -307,13 +313,13 @@ def _quote_messages(title: str, told: list[_Told], must: MustSurvive) -> str:
             rows.append(f"[{len(run)} messages{again if must.rereads else ' are left out here'}]")
             run.clear()
 
-    for one in told:
-        name = must.short.get(one.survivor.pointer, one.survivor.pointer)
-        if one.fate is Fate.OUT:
+    for account in accounts:
+        name = must.short.get(account.survivor.pointer, account.survivor.pointer)
+        if account.fate is Fate.OUT:
             run.append(name)
             continue
         close()
-        rows.append(f"[{name}] {one.text}")
+        rows.append(f"[{name}] {account.text}")
     close()
     return "\n".join(rows)
 

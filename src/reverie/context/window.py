@@ -110,10 +110,10 @@ class Window:
         message, when a single message does not fit, and `UserMistake` for one that cannot be read; nothing is lost.
         """
         self._log.follow(messages if isinstance(messages, Sequence) else list(messages), system, tools)
-        made = self._compactor.prepare(max_tokens=max_tokens)
-        self._predicted = made.report.predicted_break
-        self._last_request = made.request
-        return PreparedRequest(made.body, made.report, made.request)
+        prepared = self._compactor.prepare(max_tokens=max_tokens)
+        self._predicted = prepared.report.predicted_break
+        self._last_request = prepared.request
+        return PreparedRequest(prepared.body, prepared.report, prepared.request)
 
     def observe(self, usage: Usage | Mapping[str, Any] | Any) -> Break | None:
         """Note what the provider reported for the last request, as JSON or as the client's object.

@@ -71,14 +71,16 @@ class _Windows:
         messages = body.get("messages") or ()
         with self._lock:
             window = self._of(str(body.get("model", "")), messages)
-            made = window.prepare(
+            prepared = window.prepare(
                 messages, body.get("system") or (), body.get("tools") or (), max_tokens=body.get("max_tokens")
             )
         # The marks of the window stand for the client's automatic one, which would count as a further mark.
-        kept = {
+        passed_on = {
             key: value for key, value in body.items() if key not in ("messages", "system", "tools", "cache_control")
         }
-        return window, kept | {key: made.body[key] for key in ("tools", "system", "messages") if key in made.body}
+        return window, passed_on | {
+            key: prepared.body[key] for key in ("tools", "system", "messages") if key in prepared.body
+        }
 
     def _of(self, model: str, messages: Sequence[Any]) -> Window:
         window = next((one for one in reversed(self._open) if one.model == model and one.knows(messages)), None)

@@ -25,7 +25,7 @@ def choose(
     *,
     limit_tokens: float,
     weigh: Weigh,
-    told: Iterable[str] = (),
+    told_terms: Iterable[str] = (),
 ) -> list[DigestLine]:
     """The chosen lines, best first; a line that stands under another is never taken without it."""
     sizes = [weigh(line.text) + LINE_TOKENS for line in lines]
@@ -34,9 +34,9 @@ def choose(
     for number, line in enumerate(lines):
         if line.under:
             children.setdefault(line.under, []).append(number)
-    covered = set(told)
+    covered = set(told_terms)
     chosen: dict[int, None] = {}
-    left = limit_tokens
+    tokens_left = limit_tokens
 
     def missing(number: int) -> list[int]:
         """The line and the lines above it that are not taken yet."""
@@ -51,8 +51,8 @@ def choose(
     def ratio(number: int) -> tuple[float, float]:
         needed = missing(number)
         gain, told_by_these = 0.0, set[str]()
-        for one in needed:
-            line = lines[one]
+        for number_needed in needed:
+            line = lines[number_needed]
             fresh = line.terms - covered - told_by_these
             # Exact, so that the order in which a set gives its names, which no two processes share, changes nothing.
             gain += line.floor + line.factor * fsum(worths.get(name, 0.0) for name in fresh)
@@ -72,15 +72,15 @@ def choose(
         if queue and -now > queue[0][0] and -now > stale:
             heapq.heappush(queue, (-now, number))
             continue
-        if size > left:
+        if size > tokens_left:
             continue
-        for one in missing(number):
-            chosen[one] = None
-            covered |= lines[one].terms
+        for number_needed in missing(number):
+            chosen[number_needed] = None
+            covered |= lines[number_needed].terms
             # Those under a line that is taken become cheaper; everything else only loses.
-            for child in children.get(lines[one].key, ()) if lines[one].key else ():
+            for child in children.get(lines[number_needed].key, ()) if lines[number_needed].key else ():
                 heapq.heappush(queue, (-ratio(child)[0], child))
-        left -= size
+        tokens_left -= size
     return [lines[number] for number in chosen]
 
 
@@ -115,7 +115,7 @@ def worths(facts: Facts, visible: Collection[str] = ()) -> dict[str, float]:
     }
 
 
-def _worth(one: Term, rounds: int) -> float:
-    age = max(0, rounds - 1 - one.last_used)
+def _worth(term: Term, rounds: int) -> float:
+    age = max(0, rounds - 1 - term.last_used)
     fade = LASTING + (1 - LASTING) * exp2(-age / HALF_LIFE_ROUNDS)
-    return USED_WORTH[min(one.used, 4)] * fade + SEEN_WORTH[min(one.seen, 3)] * (0.5 if one.used else 1.0)
+    return USED_WORTH[min(term.used, 4)] * fade + SEEN_WORTH[min(term.seen, 3)] * (0.5 if term.used else 1.0)

@@ -79,18 +79,18 @@ class DraftLines:
         return exp2(-(self._facts.rounds - 1 - number) / 12)
 
     def _decisions(self) -> Iterable[DigestLine]:
-        for number, one in enumerate(self._facts.decisions):
-            asked = f" (asked: “{cut(one.after, 120)}”)" if one.after else ""
+        for number, decision in enumerate(self._facts.decisions):
+            asked = f" (asked: “{cut(decision.after, 120)}”)" if decision.after else ""
             yield DigestLine(
-                DigestTopic.DECISION, (one.round, number), f"“{one.quote}”{asked}", terms_of_line(one.quote),
-                floor=0.4 if one.uuid in self._quoted else 2.0,
+                DigestTopic.DECISION, (decision.round, number), f"“{decision.quote}”{asked}",
+                terms_of_line(decision.quote), floor=0.4 if decision.uuid in self._quoted else 2.0,
             )  # fmt: skip
 
     def _concepts(self) -> Iterable[DigestLine]:
         kinds = Counter(_kind(one.path) for one in self._facts.files if _kind(one.path))
         programs: Counter[str] = Counter()
-        for one in self._facts.commands:
-            programs[program_of(one.text)] += one.times
+        for command in self._facts.commands:
+            programs[program_of(command.text)] += command.times
         if kinds:
             text = ", ".join(f"{kind} ({times})" for kind, times in kinds.most_common(8))
             yield DigestLine(DigestTopic.CONCEPT, (0,), f"files by kind: {text}", floor=3.0)
@@ -100,8 +100,8 @@ class DraftLines:
 
     def _files(self) -> Iterable[DigestLine]:
         excerpts: dict[str, list[ToolEvidence]] = {}
-        for one in self._facts.evidence:
-            excerpts.setdefault(one.where, []).append(one)
+        for evidence in self._facts.evidence:
+            excerpts.setdefault(evidence.where, []).append(evidence)
         for place, touched in enumerate(self._facts.files):
             yield self._file(touched, place)
             own = frozenset({touched.path, base_name(touched.path)})
@@ -122,10 +122,10 @@ class DraftLines:
                             terms_of_line(text), floor=0.2 * self._recency(change.round) if sign == "+" else 0.0,
                             factor=1.1 if sign == "+" else 0.8, under=touched.path,
                         )  # fmt: skip
-            for number, one in enumerate(excerpts.pop(touched.path, [])[-MOST_EXCERPTS:]):
-                text = f"{one.number}: {one.line}" if one.number else one.line
-                where = (place, one.number or 0, number)
-                yield DigestLine(DigestTopic.EXCERPT, where, text, terms_of_line(one.line), under=touched.path)
+            for number, evidence in enumerate(excerpts.pop(touched.path, [])[-MOST_EXCERPTS:]):
+                text = f"{evidence.number}: {evidence.line}" if evidence.number else evidence.line
+                where = (place, evidence.number or 0, number)
+                yield DigestLine(DigestTopic.EXCERPT, where, text, terms_of_line(evidence.line), under=touched.path)
 
     def _file(self, touched: Touched, place: int) -> DigestLine:
         done = ", ".join(kind if times == 1 else f"{kind} ×{times}" for kind, times in touched.operations)
@@ -141,9 +141,9 @@ class DraftLines:
     def _commands(self) -> Iterable[DigestLine]:
         files = {one.path for one in self._facts.files}
         outputs: dict[str, list[tuple[int, str]]] = {}
-        for one in self._facts.evidence:
-            if one.where not in files:
-                outputs.setdefault(one.where, []).append((one.round, one.line))
+        for evidence in self._facts.evidence:
+            if evidence.where not in files:
+                outputs.setdefault(evidence.where, []).append((evidence.round, evidence.line))
         for command in self._facts.commands:
             key = cut(" ".join(command.text.split()), 400)
             yield self._command(command, key)
@@ -166,39 +166,43 @@ class DraftLines:
         )  # fmt: skip
 
     def _lookups(self) -> Iterable[DigestLine]:
-        for number, one in enumerate(self._facts.lookups):
-            found = " | ".join(cut(row, 120) for row in one.found[:3])
-            more = f" (and {one.more} more line{'' if one.more == 1 else 's'})" if one.more else ""
-            text = f"{one.tool} {one.subject}".strip() + (f": {found}{more}" if found else "")
+        for number, lookup in enumerate(self._facts.lookups):
+            excerpt = " | ".join(cut(row, 120) for row in lookup.found[:3])
+            more = f" (and {lookup.more} more line{'' if lookup.more == 1 else 's'})" if lookup.more else ""
+            text = f"{lookup.tool} {lookup.subject}".strip() + (f": {excerpt}{more}" if excerpt else "")
             yield DigestLine(
-                DigestTopic.LOOKUP, (one.last, number), text, terms_of_line(text), floor=0.3 * self._recency(one.last)
+                DigestTopic.LOOKUP,
+                (lookup.last, number),
+                text,
+                terms_of_line(text),
+                floor=0.3 * self._recency(lookup.last),
             )
 
     def _troubles(self) -> Iterable[DigestLine]:
-        for number, one in enumerate(self._facts.troubles):
-            where = cut(self.format_path(one.where), 100)
-            times = f" ×{one.times}" if one.times > 1 else ""
-            then = f"; then {cut(self._shorter(one.followed), DEED_CHARS)}" if one.followed else ""
-            state = "fine later" if one.resolved else "not seen to be fine later"
-            text = f"{one.line}{times} — in {where}{then} ({state})"
+        for number, trouble in enumerate(self._facts.troubles):
+            where = cut(self.format_path(trouble.where), 100)
+            times = f" ×{trouble.times}" if trouble.times > 1 else ""
+            then = f"; then {cut(self._shorter(trouble.followed), DEED_CHARS)}" if trouble.followed else ""
+            state = "fine later" if trouble.resolved else "not seen to be fine later"
+            text = f"{trouble.line}{times} — in {where}{then} ({state})"
             yield DigestLine(
-                DigestTopic.TROUBLE, (one.round, number), text, terms_of_line(text),
-                floor=(0.8 if one.resolved else 2.5) * (0.3 + self._recency(one.round)),
+                DigestTopic.TROUBLE, (trouble.round, number), text, terms_of_line(text),
+                floor=(0.8 if trouble.resolved else 2.5) * (0.3 + self._recency(trouble.round)),
             )  # fmt: skip
 
     def _statements(self) -> Iterable[DigestLine]:
-        for number, one in enumerate(self._facts.statements):
-            tells = 0.5 if _FINDS.search(one.text) else 0.1
+        for number, statement in enumerate(self._facts.statements):
+            tells = 0.5 if _FINDS.search(statement.text) else 0.1
             yield DigestLine(
-                DigestTopic.STATEMENT, (one.round, number), one.text, terms_of_line(one.text),
-                floor=tells * self._recency(one.round), factor=1.2,
+                DigestTopic.STATEMENT, (statement.round, number), statement.text, terms_of_line(statement.text),
+                floor=tells * self._recency(statement.round), factor=1.2,
             )  # fmt: skip
 
     def _delegations(self) -> Iterable[DigestLine]:
-        for number, one in enumerate(self._facts.delegations):
-            kind = f" [{one.kind}]" if one.kind else ""
-            text = f"{one.description}{kind}: {one.outcome}"
-            yield DigestLine(DigestTopic.DELEGATION, (one.round, number), text, terms_of_line(text), floor=2.0)
+        for number, delegation in enumerate(self._facts.delegations):
+            kind = f" [{delegation.kind}]" if delegation.kind else ""
+            text = f"{delegation.description}{kind}: {delegation.outcome}"
+            yield DigestLine(DigestTopic.DELEGATION, (delegation.round, number), text, terms_of_line(text), floor=2.0)
 
     def _tasks(self) -> Iterable[DigestLine]:
         for number, todo in enumerate(self._facts.todos):
@@ -228,8 +232,8 @@ class DraftLines:
 
     def _span(self, span: Sequence[RoundSummary]) -> str:
         seen = dict.fromkeys(brief(deed) for step in span for deed in step.deeds)
-        said = next((step.said for step in span if step.said), "") if not seen else ""
-        about = "; ".join(seen) or said
+        statement = next((step.said for step in span if step.said), "") if not seen else ""
+        about = "; ".join(seen) or statement
         return f"[{self.name(span[0].first)}-{self.name(span[-1].last)}] {cut(about, SPAN_CHARS)}"
 
 

@@ -67,24 +67,24 @@ def quote_requests(
     *,
     limit_tokens: float,
     weigh: Weigh,
-    kept: Collection[str] = (),
+    kept_ids: Collection[str] = (),
     short: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Every request as one quoted piece, oldest first; those whose ids are in `kept` stand elsewhere and are left out.
+    """Every request as one quoted piece, oldest first; those in `kept_ids` stand elsewhere and are left out.
 
     When all of them together are over the limit, the longest are cut first, and of equal length the oldest.
     """
     short = short_ids(one.uuid for one in requests) if short is None else short
-    shown = [request for request in requests if request.uuid not in kept]
+    shown = [request for request in requests if request.uuid not in kept_ids]
     limits = {request.uuid: len(request.text) for request in shown}
     pieces = [_piece(request, limits[request.uuid], short) for request in shown]
     while sum(map(weigh, pieces)) > limit_tokens:
         longest = max(range(len(shown)), key=lambda at: (limits[shown[at].uuid], -at), default=None)
         if longest is None or limits[shown[longest].uuid] <= SHORTEST_CHARS:
             break
-        one = shown[longest]
-        limits[one.uuid] = max(SHORTEST_CHARS, limits[one.uuid] // 2)
-        pieces[longest] = _piece(one, limits[one.uuid], short)
+        longest_request = shown[longest]
+        limits[longest_request.uuid] = max(SHORTEST_CHARS, limits[longest_request.uuid] // 2)
+        pieces[longest] = _piece(longest_request, limits[longest_request.uuid], short)
     return pieces
 
 

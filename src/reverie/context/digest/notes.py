@@ -33,7 +33,7 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
     """Fill the template, or the default one; its headings and instruction lines stay as they are."""
     drafts = DraftLines(facts)
     sections = _sections(template or read_prompt("notes_template"))
-    left = total_tokens - weigh(_render_notes(sections, {}))
+    tokens_left = total_tokens - weigh(_render_notes(sections, {}))
     lines = drafts.lines()
     writers: dict[str, Callable[[float], list[str]]] = {
         "session title": lambda _: _title(facts),
@@ -71,7 +71,7 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
         if writer is None:
             continue
         # The first sections say what it is about; each may take its whole limit before the rest shares what is left.
-        share = left if number < FIRST_SECTIONS else left / (len(sections) - number)
+        share = tokens_left if number < FIRST_SECTIONS else tokens_left / (len(sections) - number)
         limit = min(section_tokens - weigh(f"# {section.heading}\n{section.instruction}"), share)
         is_log = writer is writers["worklog"]
         rows = (_newest if is_log else _cut)(writer(limit), limit, weigh)
@@ -79,7 +79,7 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
         while rows and weigh(_render_notes([section], {section.heading: rows})) > section_tokens:
             rows.pop(0 if is_log else -1)
         content[section.heading] = rows
-        left = max(0.0, left - weigh("\n".join(rows)) - 1)
+        tokens_left = max(0.0, tokens_left - weigh("\n".join(rows)) - 1)
     while weigh(_render_notes(sections, content)) > total_tokens and any(content.values()):
         max(content.values(), key=len).pop()
     return _render_notes(sections, content)

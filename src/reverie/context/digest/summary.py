@@ -25,25 +25,29 @@ def summary(
     weigh: Weigh,
     requests_tokens: int | None = None,
     beside: str = "",
-    kept: Collection[str] = (),
+    kept_ids: Collection[str] = (),
     rereads: bool = True,
 ) -> str:
     """Write the summary.
 
     `requests_tokens` limits the user's words within it. `beside` is text that stays in view next to it: what is told
-    there is not told twice. `kept` are ids of typed messages that stay in view themselves. Without
+    there is not told twice. `kept_ids` are ids of typed messages that stay in view themselves. Without
     `rereads` nothing is listed that could only be read again by its id.
     """
     allowed = limit_tokens * REQUESTS_SHARE if requests_tokens is None else requests_tokens
-    requests = quote_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept, short=short_ids(facts.ids))
-    drafts = DraftLines(facts, {one.uuid for one in facts.requests if one.uuid in kept or _is_whole(one, requests)})
+    requests = quote_requests(
+        facts.requests, limit_tokens=allowed, weigh=weigh, kept_ids=kept_ids, short=short_ids(facts.ids)
+    )
+    drafts = DraftLines(facts, {one.uuid for one in facts.requests if one.uuid in kept_ids or _is_whole(one, requests)})
     fixed = _render_summary(facts, drafts, [], [], requests)
-    left = limit_tokens - weigh(fixed)
-    spans = _fitting(drafts.spans() if rereads else (), left * SPANS_SHARE, weigh)
-    left -= sum(weigh(line.text) + 2 for line in spans)
-    told = terms(fixed) | {name for line in spans for name in line.terms}
+    tokens_left = limit_tokens - weigh(fixed)
+    spans = _fitting(drafts.spans() if rereads else (), tokens_left * SPANS_SHARE, weigh)
+    tokens_left -= sum(weigh(line.text) + 2 for line in spans)
+    told_terms = terms(fixed) | {name for line in spans for name in line.terms}
     visible = terms(beside) if beside else frozenset[str]()
-    chosen = choose(drafts.lines(), worths(facts, visible), limit_tokens=left, weigh=weigh, told=told)
+    chosen = choose(
+        drafts.lines(), worths(facts, visible), limit_tokens=tokens_left, weigh=weigh, told_terms=told_terms
+    )
     while True:
         text = _render_summary(facts, drafts, chosen, spans, requests)
         if weigh(text) <= limit_tokens:
@@ -111,8 +115,8 @@ def bullets(chosen: Iterable[DigestLine], *topics: DigestTopic) -> list[str]:
 
 def plain_lines(chosen: Iterable[DigestLine], *topics: DigestTopic) -> list[str]:
     """The lines of some topics in their places."""
-    found = [line for line in chosen if line.topic in topics]
-    return [line.text for line in sorted(found, key=lambda line: (topics.index(line.topic), line.place))]
+    lines = [line for line in chosen if line.topic in topics]
+    return [line.text for line in sorted(lines, key=lambda line: (topics.index(line.topic), line.place))]
 
 
 def file_lines(drafts: DraftLines, chosen: Iterable[DigestLine]) -> list[str]:
@@ -157,8 +161,8 @@ def current_work(facts: Facts, drafts: DraftLines) -> list[str]:
     rows = []
     if facts.statements:
         last = facts.statements[-1].round
-        said = [one.text for one in facts.statements if one.round == last]
-        rows.append(f"- last said: “{cut(' '.join(said), 400)}”")
+        statements = [one.text for one in facts.statements if one.round == last]
+        rows.append(f"- last said: “{cut(' '.join(statements), 400)}”")
     done = [drafts.in_words(deed) for step in facts.steps[-3:] for deed in step.deeds]
     if done:
         rows.append(f"- last done: {'; '.join(done)}")
@@ -190,9 +194,9 @@ def _intent(facts: Facts, drafts: DraftLines, chosen: Sequence[DigestLine]) -> l
 
 def _solving(chosen: Sequence[DigestLine], spans: Sequence[DigestLine]) -> list[str]:
     rows = [*plain_lines(chosen, DigestTopic.EARLIER)]
-    said = statement_lines(chosen)
-    if said:
-        rows += ["The assistant said:", *said]
+    statements = statement_lines(chosen)
+    if statements:
+        rows += ["The assistant said:", *statements]
     ran = command_lines(chosen)
     if ran:
         rows += ["Commands:", *ran]

@@ -105,8 +105,8 @@ class FactCollector:
             # What the system added after a round belongs to its span.
             last = self._course.rounds[len(self._steps) - 1]
             self._steps[-1] = replace(self._steps[-1], last=last.last, size_bytes=last.size_bytes)
-        for one in self._course.rounds[len(self._steps) :]:
-            self._take(one)
+        for fact_round in self._course.rounds[len(self._steps) :]:
+            self._take(fact_round)
         return self
 
     def facts(self) -> Facts:
@@ -148,28 +148,28 @@ class FactCollector:
         self._decisions.extend(_decisions(request))
         self._asked.setdefault(number, set()).update(terms(request.text))
 
-    def _take(self, one: FactRound) -> None:
+    def _take(self, fact_round: FactRound) -> None:
         """Note what a round did."""
-        used = self._asked.pop(one.number, set()) | terms(one.said)
+        used = self._asked.pop(fact_round.number, set()) | terms(fact_round.said)
         seen: set[str] = set()
         sources: list[tuple[str, list[Row]]] = []
-        self._steps.append(_step(one))
-        self._statements.extend(AssistantStatement(text, one.number) for text in statements(one.said))
-        for action in one.actions:
+        self._steps.append(_step(fact_round))
+        self._statements.extend(AssistantStatement(text, fact_round.number) for text in statements(fact_round.said))
+        for action in fact_round.actions:
             for value in action.call.input.values():
                 used |= terms(value if isinstance(value, str) else str(value))
             shown = output(action)
             rows = list(lines_of(shown))
             seen.update(*(_terms_of(row) for _, row in rows))
-            where = self._take_action(action, one, shown)
+            where = self._take_action(action, fact_round, shown)
             if where is not None:
                 sources.append((where, rows))
-        self._seen.take(one.number, used, seen, sources)
+        self._seen.take(fact_round.number, used, seen, sources)
 
-    def _take_action(self, action: RoundAction, one: FactRound, shown: str) -> str | None:
+    def _take_action(self, action: RoundAction, fact_round: FactRound, shown: str) -> str | None:
         """Note what an action did; returns the file, command or search that gave what came back, if that tells."""
         name, outcome = action.call.name, outcome_of(action)
-        path = self._files.take(action, one.number)
+        path = self._files.take(action, fact_round.number)
         kind, _ = file_tool(action)
         where = path or action.get_text("command") or subject(action.call) or name
         if name == "TodoWrite":
@@ -179,14 +179,14 @@ class FactCollector:
         elif name == "Skill":
             self._skills[action.get_text("skill", "command", "name")] = None
         elif name in _AGENTS:
-            self._delegations.append(_delegation(action, one.number))
+            self._delegations.append(_delegation(action, fact_round.number))
         elif name in _SHELLS:
-            self._take_command(action, one.number, outcome, shown)
+            self._take_command(action, fact_round.number, outcome, shown)
         elif not kind:
-            self._take_lookup(action, one.number, outcome, shown)
+            self._take_lookup(action, fact_round.number, outcome, shown)
         if name in _SILENT:
             return None
-        self._take_trouble(shown, _short(where), one.number, outcome)
+        self._take_trouble(shown, _short(where), fact_round.number, outcome)
         return _short(where)
 
     def _take_command(self, action: RoundAction, number: int, outcome: ActionOutcome, shown: str) -> None:
@@ -209,8 +209,8 @@ class FactCollector:
             return
         for line in error_lines(shown) or last_line(shown):
             key = (line, where)
-            known = self._troubles.pop(key, None)
-            self._troubles[key] = Trouble(line, where, number, times=known.times + 1 if known else 1)
+            earlier = self._troubles.pop(key, None)
+            self._troubles[key] = Trouble(line, where, number, times=earlier.times + 1 if earlier else 1)
             self._unresolved[key] = len(self._fine)
 
     def _look_for_what_was_fine(self) -> None:
@@ -237,10 +237,12 @@ def _decisions(request: UserRequest) -> Iterable[UserDecision]:
         yield UserDecision(quote, request.uuid, request.round, request.after)
 
 
-def _step(one: FactRound) -> RoundSummary:
-    said = next(iter(split_clauses(one.said)), "")
-    deeds = tuple(_to_deed(action) for action in one.actions if action.call.name not in _SILENT)
-    return RoundSummary(one.first, one.last, said, deeds, one.number, one.size_bytes)
+def _step(fact_round: FactRound) -> RoundSummary:
+    first_clause = next(iter(split_clauses(fact_round.said)), "")
+    deeds = tuple(_to_deed(action) for action in fact_round.actions if action.call.name not in _SILENT)
+    return RoundSummary(
+        fact_round.first, fact_round.last, first_clause, deeds, fact_round.number, fact_round.size_bytes
+    )
 
 
 def _to_deed(action: RoundAction) -> Deed:
@@ -275,9 +277,9 @@ def _todos(value: Json) -> tuple[Todo, ...]:
 
 
 def _delegation(action: RoundAction, number: int) -> Delegation:
-    came = next((cut(row) for row in action.result.split("\n") if row.strip()), "")
+    first_line = next((cut(row) for row in action.result.split("\n") if row.strip()), "")
     about = action.get_text("description") or subject(action.call)
-    return Delegation(about, action.get_text("subagent_type", "agent_type"), came, number)
+    return Delegation(about, action.get_text("subagent_type", "agent_type"), first_line, number)
 
 
 # Which identifiers were written and which only seen, round by round, and the lines of results that showed them.
@@ -319,26 +321,26 @@ class SeenIdentifiers:
             if name in self._newest:
                 self._used[name] = self._newest[name]
         for name in seen - used:
-            one = self._terms.get(name, _NEVER)
-            self._terms[name] = Term(one.used, one.seen + 1, one.last_used, number)
+            term = self._terms.get(name, _NEVER)
+            self._terms[name] = Term(term.used, term.seen + 1, term.last_used, number)
 
     def terms(self, number: int, used: Collection[str]) -> dict[str, Term]:
         """All identifiers, when those in `used` stand in a round of that number which has not come yet."""
-        found = dict(self._terms)
-        found.update((name, _count_use(found.get(name, _NEVER), number)) for name in used)
-        return found
+        terms_by_name = dict(self._terms)
+        terms_by_name.update((name, _count_use(terms_by_name.get(name, _NEVER), number)) for name in used)
+        return terms_by_name
 
     def evidence(self, used: Collection[str]) -> tuple[ToolEvidence, ...]:
         """Lines with names that were written then or later, or that tools show again and again.
 
         Each name is told by a few lines at most, of the newest results.
         """
-        found: dict[tuple[int, int], ToolEvidence] = {}
+        evidence: dict[tuple[int, int], ToolEvidence] = {}
         for name, newest in self._newest.items():
-            told = newest if name in used or _comes_back(name, self._terms[name]) else self._used.get(name, ())
-            for source, row, line in told:
-                found[(source, row)] = line
-        return tuple(found[place] for place in sorted(found))
+            lines = newest if name in used or _comes_back(name, self._terms[name]) else self._used.get(name, ())
+            for source, row, line in lines:
+                evidence[(source, row)] = line
+        return tuple(evidence[place] for place in sorted(evidence))
 
     def _take_source(self, number: int, where: str, rows: Sequence[Row]) -> None:
         self._sources += 1
@@ -347,20 +349,20 @@ class SeenIdentifiers:
             line = row.strip()
             if not SHORTEST_EVIDENCE_CHARS <= len(line) <= LONGEST_EVIDENCE_CHARS or is_bare_punctuation(line):
                 continue
-            made: _Line | None = None
+            entry: _Line | None = None
             for name in terms_of_line(line):
                 own = firsts.setdefault(name, [])
                 if len(own) < EVIDENCE_PER_TERM:
-                    made = made or (self._sources, -place, ToolEvidence(line, where, number, at))
-                    own.append(made)
+                    entry = entry or (self._sources, -place, ToolEvidence(line, where, number, at))
+                    own.append(entry)
         for name, lines in firsts.items():
             self._newest[name] = (*lines, *self._newest.get(name, ()))[:EVIDENCE_PER_TERM]
 
 
-def _count_use(one: Term, number: int) -> Term:
-    return Term(one.used + 1, one.seen, number, one.last_seen)
+def _count_use(term: Term, number: int) -> Term:
+    return Term(term.used + 1, term.seen, number, term.last_seen)
 
 
-def _comes_back(name: str, one: Term) -> bool:
+def _comes_back(name: str, term: Term) -> bool:
     """Whether a name stands in several results; sizes and durations do so by accident."""
-    return one.seen >= OFTEN_SEEN and not name[0].isdigit()
+    return term.seen >= OFTEN_SEEN and not name[0].isdigit()

@@ -16,14 +16,14 @@ def merge(older: Facts, newer: Facts) -> Facts:
     """The facts of two runs of which one follows the other."""
     shift = older.rounds
     moved = _later(newer, shift)
-    known = {request.uuid for request in older.requests}
+    request_ids = {request.uuid for request in older.requests}
     return Facts(
-        requests=older.requests + tuple(one for one in moved.requests if one.uuid not in known),
+        requests=older.requests + tuple(one for one in moved.requests if one.uuid not in request_ids),
         files=_merge_files(older.files, moved.files),
         commands=_merge_commands(older.commands, moved.commands),
         lookups=older.lookups + moved.lookups,
         troubles=older.troubles + moved.troubles,
-        decisions=older.decisions + tuple(one for one in moved.decisions if one.uuid not in known),
+        decisions=older.decisions + tuple(one for one in moved.decisions if one.uuid not in request_ids),
         todos=newer.todos or older.todos,
         plan=newer.plan or older.plan,
         skills=tuple(dict.fromkeys(older.skills + newer.skills)),
@@ -72,11 +72,11 @@ def _later(facts: Facts, shift: int) -> Facts:
 
 
 def _merge_files(older: Sequence[Touched], newer: Sequence[Touched]) -> tuple[Touched, ...]:
-    known = {one.path: one for one in older}
-    for one in newer:
-        before = known.pop(one.path, None)
-        known[one.path] = one if before is None else _merge_file(before, one)
-    return tuple(known.values())
+    by_path = {one.path: one for one in older}
+    for touched in newer:
+        before = by_path.pop(touched.path, None)
+        by_path[touched.path] = touched if before is None else _merge_file(before, touched)
+    return tuple(by_path.values())
 
 
 def _merge_file(older: Touched, newer: Touched) -> Touched:
@@ -84,9 +84,11 @@ def _merge_file(older: Touched, newer: Touched) -> Touched:
     for kind, times in newer.operations:
         counts[kind] = counts.get(kind, 0) + times
     symbols: dict[str, Symbol] = {one.name: one for one in older.symbols}
-    for one in newer.symbols:
-        before = symbols.pop(one.name, one)
-        symbols[one.name] = replace(one, changed=one.changed or before.changed, line=one.line or before.line)
+    for symbol in newer.symbols:
+        before = symbols.pop(symbol.name, symbol)
+        symbols[symbol.name] = replace(
+            symbol, changed=symbol.changed or before.changed, line=symbol.line or before.line
+        )
     return Touched(
         newer.path,
         tuple(counts.items()),
@@ -98,21 +100,21 @@ def _merge_file(older: Touched, newer: Touched) -> Touched:
 
 
 def _merge_commands(older: Sequence[ShellCommand], newer: Sequence[ShellCommand]) -> tuple[ShellCommand, ...]:
-    known = {one.text: one for one in older}
-    for one in newer:
-        before = known.pop(one.text, None)
-        known[one.text] = one if before is None else replace(one, times=one.times + before.times)
-    return tuple(known.values())
+    by_text = {one.text: one for one in older}
+    for command in newer:
+        before = by_text.pop(command.text, None)
+        by_text[command.text] = command if before is None else replace(command, times=command.times + before.times)
+    return tuple(by_text.values())
 
 
 def _merge_terms(older: Mapping[str, Term], newer: Mapping[str, Term]) -> dict[str, Term]:
     merged = dict(older)
-    for name, one in newer.items():
+    for name, term in newer.items():
         before = merged.get(name, Term())
         merged[name] = Term(
-            before.used + one.used,
-            before.seen + one.seen,
-            max(before.last_used, one.last_used),
-            max(before.last_seen, one.last_seen),
+            before.used + term.used,
+            before.seen + term.seen,
+            max(before.last_used, term.last_used),
+            max(before.last_seen, term.last_seen),
         )
     return merged

@@ -70,7 +70,7 @@ def outcome_of(action: RoundAction) -> ActionOutcome:
 def error_lines(text: str, most: int = 3) -> tuple[str, ...]:
     """The lines that name an error: of a traceback the last, else the first few."""
     rows = [row for row in plain(text).split("\n") if row.strip()]
-    found: list[str] = []
+    errors: list[str] = []
     in_traceback = False
     for row in rows:
         if row.lstrip().startswith("Traceback"):
@@ -78,10 +78,10 @@ def error_lines(text: str, most: int = 3) -> tuple[str, ...]:
             continue
         if in_traceback and not row[:1].isspace() and re.match(r"[\w.]+(?::|$)", row):
             in_traceback = False
-            found.append(cut(row))
+            errors.append(cut(row))
         elif not in_traceback and _ERROR.match(row):
-            found.append(cut(row))
-    return tuple(dict.fromkeys(found))[:most]
+            errors.append(cut(row))
+    return tuple(dict.fromkeys(errors))[:most]
 
 
 def telling_lines(text: str, most: int = 3) -> tuple[str, ...]:
@@ -89,8 +89,8 @@ def telling_lines(text: str, most: int = 3) -> tuple[str, ...]:
     rows = [row.strip() for row in plain(text).split("\n") if row.strip()]
     if not rows:
         return ()
-    known = [row for row in rows if _TELLING.match(row)]
-    return tuple(dict.fromkeys(cut(row) for row in (known[-most:] or rows[-1:])))
+    closing = [row for row in rows if _TELLING.match(row)]
+    return tuple(dict.fromkeys(cut(row) for row in (closing[-most:] or rows[-1:])))
 
 
 def last_line(text: str) -> tuple[str, ...]:

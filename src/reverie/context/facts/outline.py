@@ -41,18 +41,18 @@ def lines_of(text: str) -> Iterable[tuple[int | None, str]]:
 
 def is_bare_punctuation(line: str) -> bool:
     """Whether a line only opens or closes something."""
-    left = LEAST_LETTERS
+    letters_left = LEAST_LETTERS
     for letter in line:
         if letter.isalnum():
-            left -= 1
-            if left == 0:
+            letters_left -= 1
+            if letters_left == 0:
                 return False
     return True
 
 
 def outline(text: str, *, starts_at: int | None = None, in_round: int = 0, changed: bool = False) -> tuple[Symbol, ...]:
     """The definitions of a piece of source, in order; `starts_at` numbers lines that have no numbers of their own."""
-    found: list[Symbol] = []
+    symbols: list[Symbol] = []
     for offset, (number, line) in enumerate(lines_of(text)):
         match = _DEFINES.match(line)
         if match is None:
@@ -60,8 +60,8 @@ def outline(text: str, *, starts_at: int | None = None, in_round: int = 0, chang
         name = match["name"] or match["const"] or match["constant"] or match["heading"]
         if number is None and starts_at is not None:
             number = starts_at + offset
-        found.append(Symbol(name.strip(), _short(line), number, in_round, changed))
-    return tuple(found)
+        symbols.append(Symbol(name.strip(), _short(line), number, in_round, changed))
+    return tuple(symbols)
 
 
 def _short(line: str) -> str:

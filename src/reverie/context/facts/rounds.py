@@ -77,24 +77,24 @@ class Course:
         False when one of them belongs to a round that was there before, such as a late answer: then this course is of
         no more use, and a new one must take in everything. Only the end and the size of the last round may still grow.
         """
-        known = len(self.rounds)
+        rounds_before = len(self.rounds)
         answers = {result.tool_use_id: result for item in items for result in item.message.tool_results}
         if not self._called.isdisjoint(answers):
             return False
         self._answers |= answers
-        done = all(self._take(item, known) for item in items)
-        self._called.update(action.call.id for one in self.rounds[known:] for action in one.actions)
+        done = all(self._take(item, rounds_before) for item in items)
+        self._called.update(action.call.id for one in self.rounds[rounds_before:] for action in one.actions)
         return done
 
-    def _take(self, item: Item, known: int) -> bool:
+    def _take(self, item: Item, rounds_before: int) -> bool:
         """Whether the first so many rounds are still what they were, but for the end of the last."""
         if item.message.role is Role.ASSISTANT:
-            if not self._take_reply(item, known):
+            if not self._take_reply(item, rounds_before):
                 return False
         elif item.kind is ItemKind.RESULT:
             self._reply = None
         elif self._current is not None and self._pending and _is_observation(item):
-            if self._current.number < known:
+            if self._current.number < rounds_before:
                 return False
             self._current.actions.append(_parse_observation(self._pending, item.message.text))
             self._reply, self._pending = None, ""
@@ -110,11 +110,11 @@ class Course:
             self._current.size_bytes += _size(item)
         return True
 
-    def _take_reply(self, item: Item, known: int) -> bool:
+    def _take_reply(self, item: Item, rounds_before: int) -> bool:
         if self._current is None or self._reply is None or item.message_id != self._reply:
             self._current = FactRound(len(self.rounds), item.uuid, item.uuid)
             self.rounds.append(self._current)
-        elif self._current.number < known:
+        elif self._current.number < rounds_before:
             return False
         self._reply = item.message_id or item.uuid
         text = item.message.text

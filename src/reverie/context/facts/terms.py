@@ -30,14 +30,14 @@ SHORTEST = 3
 
 def terms(text: str) -> frozenset[str]:
     """All identifiers of a text."""
-    found: set[str] = set()
+    identifiers: set[str] = set()
     for run in set(_RUN.findall(text)):
-        found.update(_in_run(run))
-    for one, other, third in _QUOTED.findall(text):
-        inner = (one or other or third).strip()
+        identifiers.update(_in_run(run))
+    for double, single, third in _QUOTED.findall(text):
+        inner = (double or single or third).strip()
         if len(inner) >= SHORTEST:
-            found.add(inner)
-    return frozenset(found)
+            identifiers.add(inner)
+    return frozenset(identifiers)
 
 
 @lru_cache(maxsize=32_768)
@@ -51,37 +51,37 @@ def base_name(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
-def _add_path(found: set[str], value: str) -> None:
+def _add_path(identifiers: set[str], value: str) -> None:
     path = value.rstrip("/.")
     if len(path) < SHORTEST:
         return
-    found.add(path)
+    identifiers.add(path)
     name = base_name(path)
     if "." in name and len(name) >= SHORTEST:
-        found.add(name)
+        identifiers.add(name)
 
 
-def _add_number(found: set[str], value: str) -> None:
+def _add_number(identifiers: set[str], value: str) -> None:
     if value.isdigit() and len(value) < SHORTEST:
         return
     if len(value) >= SHORTEST:
-        found.add(value)
+        identifiers.add(value)
 
 
 @lru_cache(maxsize=32_768)
 def _in_run(run: str) -> tuple[str, ...]:
     """The identifiers of a run of letters; remembered, because code says the same words again and again."""
-    found: set[str] = set()
+    identifiers: set[str] = set()
     for path, flag, word, number in _TERM.findall(run):
         if word:
-            found.update(_in_word(word))
+            identifiers.update(_in_word(word))
         elif path:
-            _add_path(found, path)
+            _add_path(identifiers, path)
         elif number:
-            _add_number(found, number)
+            _add_number(identifiers, number)
         else:
-            found.add(flag)
-    return tuple(found)
+            identifiers.add(flag)
+    return tuple(identifiers)
 
 
 def _in_word(value: str) -> tuple[str, ...]:

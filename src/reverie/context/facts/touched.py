@@ -62,27 +62,27 @@ class Files:
     def _take_tool(self, action: RoundAction, kind: str, path: str, number: int) -> str:
         outcome = outcome_of(action)
         if kind == "read":
-            one = self._note(path, "read" if not action.failed else "could not read", number)
+            file = self._note(path, "read" if not action.failed else "could not read", number)
             if not action.failed:
-                _take_range(one, action)
-                self._see(one, outline(action.result, in_round=number))
+                _take_range(file, action)
+                self._see(file, outline(action.result, in_round=number))
             return path
-        one = self._note(path, kind if outcome is not ActionOutcome.FAILED else f"failed to change ({kind})", number)
+        file = self._note(path, kind if outcome is not ActionOutcome.FAILED else f"failed to change ({kind})", number)
         for removed, added in edits_of(action):
-            one.changes.append(change(removed, added, number, outcome))
-            self._see(one, outline(added, in_round=number, changed=True))
-        self._see(one, outline(action.result, in_round=number))
+            file.changes.append(change(removed, added, number, outcome))
+            self._see(file, outline(added, in_round=number, changed=True))
+        self._see(file, outline(action.result, in_round=number))
         return path
 
     def _take_shell(self, action: RoundAction, number: int) -> str:
         uses = file_uses(action.get_text("command"))
         for use in uses:
-            one = self._note(use.path, use.kind, number)
+            file = self._note(use.path, use.kind, number)
             if use.lines:
-                one.ranges.append(use.lines)
+                file.ranges.append(use.lines)
             if use.kind in {"wrote", "edited"}:
-                one.changes.append(change("", use.content, number, outcome_of(action)))
-                self._see(one, outline(use.content, in_round=number, changed=True))
+                file.changes.append(change("", use.content, number, outcome_of(action)))
+                self._see(file, outline(use.content, in_round=number, changed=True))
         reads = [use for use in uses if use.kind in {"read", "searched"}]
         if len(reads) != 1:
             return ""
@@ -91,17 +91,17 @@ class Files:
         return reads[0].path
 
     def _note(self, path: str, kind: str, number: int) -> _File:
-        one = self._files.setdefault(path, _File())
-        one.operations[kind] = one.operations.get(kind, 0) + 1
-        one.last = number
-        return one
+        file = self._files.setdefault(path, _File())
+        file.operations[kind] = file.operations.get(kind, 0) + 1
+        file.last = number
+        return file
 
-    def _see(self, one: _File, symbols: Sequence[Symbol]) -> None:
+    def _see(self, file: _File, symbols: Sequence[Symbol]) -> None:
         for symbol in symbols:
-            known = one.symbols.pop(symbol.name, None)
-            if known is not None:
-                symbol = replace(symbol, line=symbol.line or known.line, changed=symbol.changed or known.changed)
-            one.symbols[symbol.name] = symbol
+            earlier = file.symbols.pop(symbol.name, None)
+            if earlier is not None:
+                symbol = replace(symbol, line=symbol.line or earlier.line, changed=symbol.changed or earlier.changed)
+            file.symbols[symbol.name] = symbol
 
 
 def file_tool(action: RoundAction) -> tuple[str, str]:
@@ -141,10 +141,10 @@ def change(removed: str, added: str, number: int, outcome: ActionOutcome) -> Fil
     """The lines that differ, each side in its order."""
     old = [line.strip() for line in removed.split("\n")]
     new = [line.strip() for line in added.split("\n")]
-    gone, came = set(old) - set(new), set(new) - set(old)
+    old_only, new_only = set(old) - set(new), set(new) - set(old)
     return FileEdit(
-        tuple(cut(line) for line in old if line in gone and not is_bare_punctuation(line))[:MOST_LINES],
-        tuple(cut(line) for line in new if line in came and not is_bare_punctuation(line))[:MOST_LINES],
+        tuple(cut(line) for line in old if line in old_only and not is_bare_punctuation(line))[:MOST_LINES],
+        tuple(cut(line) for line in new if line in new_only and not is_bare_punctuation(line))[:MOST_LINES],
         number,
         outcome,
     )
@@ -161,9 +161,9 @@ def merge_ranges(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ..
     return tuple(merged)
 
 
-def _take_range(one: _File, action: RoundAction) -> None:
+def _take_range(file: _File, action: RoundAction) -> None:
     if not action.call.input.get("offset") and not action.call.input.get("limit"):
         return
     numbers = [number for number, _ in lines_of(action.result) if number is not None]
     if numbers:
-        one.ranges.append((numbers[0], numbers[-1]))
+        file.ranges.append((numbers[0], numbers[-1]))
