@@ -138,7 +138,11 @@ def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> Undoable
             since = whole[whole.index(entry) :] if entry in whole else ()
             # What was kept stands before the boundary, and what the compaction repeated was said before it.
             old = {envelope.uuid for one in chain(entries, before) if (envelope := envelope_of(one)) is not None}
-            later = [one for one in since if _is_said(one) and (found := envelope_of(one)) and found.uuid not in old]
+            later = [
+                one
+                for one in since
+                if _is_said(one) and (spoken_envelope := envelope_of(one)) and spoken_envelope.uuid not in old
+            ]
             return UndoableCompaction(entry.envelope.uuid, before, tuple(later))
     if boundary is None:
         raise UserMistake("this session has no compaction to undo")

@@ -255,18 +255,18 @@ class Loop:
 
     async def _turn(self, text: str, content: Sequence[Block], source: str) -> tuple[Ending, str]:
         parts = self.parts
-        said = await parts.hooks.fire("UserPromptSubmit", {"prompt": text})
-        for message in said.messages:
+        verdict = await parts.hooks.fire("UserPromptSubmit", {"prompt": text})
+        for message in verdict.messages:
             parts.emit(Notice(message, "warning"))
-        if said.blocked is not None or said.stop is not None:
-            return Ending.BLOCKED, said.blocked or said.stop or "A hook refused the prompt."
+        if verdict.blocked is not None or verdict.stop is not None:
+            return Ending.BLOCKED, verdict.blocked or verdict.stop or "A hook refused the prompt."
         # Only words of the user may name a skill; a report of somebody else that begins with a slash is a text.
         beside = await parts.host.expand(text) if source != "system" else ()
         if isinstance(beside, str):
             return Ending.BLOCKED, beside
         self.open()
-        if said.more:
-            parts.log.append(*titles(said))
+        if verdict.more:
+            parts.log.append(*titles(verdict))
         self.join(parts.host.before_prompt())
         said_by_user = UserEntry(parts.log.envelope(), Message(Role.USER, (Text(text), *content)), source=source)
         parts.log.append(said_by_user, *((TitleEntry("last-prompt", text),) if source != "system" else ()))
@@ -274,7 +274,7 @@ class Loop:
         self.join(beside)
         if source != "system":
             self.join(await parts.host.attach_mentions(text))
-        self.join([JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context])
+        self.join([JoinedAttachment("hook_additional_context", reminder(one)) for one in verdict.context])
         self.join(await parts.host.recall(text))
         await parts.log.flush()
         try:
@@ -467,7 +467,7 @@ class Loop:
 
     async def _batch_hooks(self, results: Sequence[FinishedCall]) -> str:
         """Let hooks hear of a whole round of calls; why the turn must end, if one says so."""
-        made: list[Json] = [
+        calls_made: list[Json] = [
             {
                 "tool_name": each.call.name,
                 "tool_input": dict(each.call.input),
@@ -476,13 +476,13 @@ class Loop:
             }
             for each in results
         ]
-        said = await self.parts.hooks.fire("PostToolBatch", {"tool_calls": made})
-        for message in said.messages:
+        verdict = await self.parts.hooks.fire("PostToolBatch", {"tool_calls": calls_made})
+        for message in verdict.messages:
             self.parts.emit(Notice(message, "warning"))
-        self.join([JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context])
-        if said.blocked is None and said.stop is None:
+        self.join([JoinedAttachment("hook_additional_context", reminder(one)) for one in verdict.context])
+        if verdict.blocked is None and verdict.stop is None:
             return ""
-        return said.blocked or said.stop or "A hook ended the turn."
+        return verdict.blocked or verdict.stop or "A hook ended the turn."
 
     def _record_results(self, results: Sequence[FinishedCall]) -> None:
         log = self.parts.log
@@ -506,23 +506,24 @@ class Loop:
             self.join(await self.parts.host.recall(text))
             await log.flush()
 
-    def join(self, things: Sequence[JoinedAttachment]) -> None:
+    def join(self, attachments: Sequence[JoinedAttachment]) -> None:
         """Add what nobody typed to the conversation."""
         log = self.parts.log
-        for one in things:
-            log.append(AttachmentEntry(log.envelope(), one.kind, (Text(one.text), *one.pictures), one.data))
-            if one.summary:
-                self.parts.emit(Attached(one.kind, one.summary, one.data))
+        for attachment in attachments:
+            content = (Text(attachment.text), *attachment.pictures)
+            log.append(AttachmentEntry(log.envelope(), attachment.kind, content, attachment.data))
+            if attachment.summary:
+                self.parts.emit(Attached(attachment.kind, attachment.summary, attachment.data))
 
     async def _stop_hooks(self, reply: Reply, *, is_active: bool) -> tuple[str, bool]:
         """What keeps the agent working, or why it must stop."""
         facts: JsonObject = {"stop_hook_active": is_active, "last_assistant_message": reply.message.text}
-        said = await self.parts.hooks.fire(self.parts.stop_event, facts)
-        for message in said.messages:
+        verdict = await self.parts.hooks.fire(self.parts.stop_event, facts)
+        for message in verdict.messages:
             self.parts.emit(Notice(message, "warning"))
-        if said.stop is not None:
-            return said.stop or reply.message.text, True
-        return said.blocked or "\n".join(said.context), False
+        if verdict.stop is not None:
+            return verdict.stop or reply.message.text, True
+        return verdict.blocked or "\n".join(verdict.context), False
 
     async def _fail_turn(self, problem: Unavailable) -> tuple[Ending, str]:
         log = self.parts.log
