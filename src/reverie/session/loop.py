@@ -510,7 +510,7 @@ class Loop:
         """Add what nobody typed to the conversation."""
         log = self.parts.log
         for attachment in attachments:
-            content = (Text(attachment.text), *attachment.pictures)
+            content: tuple[Block, ...] = (Text(attachment.text), *attachment.pictures)
             log.append(AttachmentEntry(log.envelope(), attachment.kind, content, attachment.data))
             if attachment.summary:
                 self.parts.emit(Attached(attachment.kind, attachment.summary, attachment.data))
