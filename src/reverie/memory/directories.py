@@ -141,7 +141,8 @@ class MemoryDirectories:
     def __init__(self, places: Places, scope: Scope, *, root: Path | None, is_project: bool) -> None:
         self.watch = None
         self._places = places
-        self._scopes = (scope, user_scope(places)) if is_project else (scope,)
+        self.scopes = (scope, user_scope(places)) if is_project else (scope,)
+        """Those that are always searched, the memory's own first."""
         self._root = root
         self._folders: dict[Path, IndexedFolder] = {}
         self._embedder: tuple[Embeds | None] | None = None
@@ -150,12 +151,12 @@ class MemoryDirectories:
     @property
     def own(self) -> IndexedFolder:
         """The index of the memory's own directory."""
-        return self._folder(self._scopes[0])
+        return self._folder(self.scopes[0])
 
     @property
     def standing(self) -> tuple[SearchedDirectory, ...]:
         """Those that are always searched."""
-        return tuple(map(self._to_searched, self._scopes))
+        return tuple(map(self._to_searched, self.scopes))
 
     def for_query(self, query: str, *, fresh: bool) -> tuple[SearchedDirectory, ...]:
         """Those to search for a query, in step with the disk as far as is due."""

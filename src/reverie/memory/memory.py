@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -463,10 +464,10 @@ class Memory:
         from reverie.memory.store.usage_log import Use, append_uses, redact_query
 
         when, redacted = self._now().isoformat(timespec="seconds"), redact_query(_as_text(query))
-        for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
-            uses = [Use(hit.topic.path, when, redacted, hit.score, session) for hit in hits if hit.scope == scope]
+        for scope in self._shelves.scopes:
+            uses = [Use(hit.topic.path, when, redacted, hit.score, session) for hit in hits if hit.scope == scope.name]
             with suppress(Error, OSError):
-                append_uses(folder.folder.folder, uses)
+                append_uses(scope.folder, uses)
 
     def search(
         self,
@@ -832,7 +833,7 @@ class Memory:
             )
         return self._store
 
-    @property
+    @cached_property
     def limits(self) -> RenderLimits:
         """How much recall shows."""
         from reverie.memory.search.render import RenderLimits

@@ -56,6 +56,8 @@ def fence_text(text: str, label: str = "memory") -> str:
 
 def harmless(text: str) -> str:
     """The text with its invisible characters removed and tags of the host shown as text."""
+    if text.isascii():
+        return _TAG.sub("&lt;", text)
     shown = _replace_spans(text, [(start, end, "") for start, end, _ in _hidden(text)])
     # Characters that are legitimate elsewhere must not break up a tag either.
     plain, origin = without(_HIDDEN, shown)

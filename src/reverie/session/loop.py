@@ -438,7 +438,7 @@ class Loop:
             *(
                 AssistantEntry(
                     log.envelope(),
-                    assistant(block),
+                    Message(Role.ASSISTANT, (block,)),
                     reply.message_id,
                     reply.request_id,
                     reply.model,
