@@ -2,6 +2,10 @@
 
 `SimulatedProvider` joins the rules, the prompt, the edits, the cache, the script and the bill. It reads no clock and no
 file; `app` is its HTTP skin, and other parts of the package use `serve` to price requests without a reply.
+
+`Threads` are conversations that the provider holds: a request names the reply it goes on from and brings only what is
+new; it is put together with what is held before anything else looks at it. The blocks of a reply are built from an
+action of a script, then cut by the limits.
 """
 
 from __future__ import annotations
@@ -287,11 +291,6 @@ def _fault_error(fault: Fault, window: int, incoming: Incoming) -> ApiError | No
     return _error(fault)
 
 
-# Conversations that the provider holds: a request names the reply it goes on from and brings only what is new.
-#
-# A continued request is put together with what is held before anything else looks at it, so that rules, cache and bill
-# see a whole request.
-
 HELD_THREADS = 256
 FIXED_FIELDS = ("system", "tools")
 """Given when the thread is created; a request that continues it must leave them out."""
@@ -331,9 +330,6 @@ class Threads:
 
 def _messages(*bodies: JsonObject) -> list[Json]:
     return [dict(message) for body in bodies for message in objects_at(body, "messages")]
-
-
-# Builds the blocks of a reply from an action of a script, and applies the limits that cut it short.
 
 
 def compose_reply(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> ScriptedReply:

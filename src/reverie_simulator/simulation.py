@@ -1,4 +1,4 @@
-"""One running simulation: a provider, its clock, its log and the faults that were asked for by hand.
+"""One running simulation: a provider, its clock, the log of requests and replies, and faults asked for by hand.
 
 Takes the bytes of a request and gives back what is to be sent; only the sending is left to `app`.
 """
@@ -109,8 +109,6 @@ def _summary(
         case MessageAnswer():
             return 200, None, result.message, tuple(outcome.explanation for outcome in result.outcomes)
 
-
-# Log of requests and replies, for inspection afterwards.
 
 RECORDS_MAX = 500
 SECRET_HEADERS = ("x-api-key", "authorization", "cookie")

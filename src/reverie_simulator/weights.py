@@ -1,4 +1,9 @@
-"""How many tokens each kind of block adds to a prompt: its text and the frame that the provider puts around it."""
+"""How many tokens each kind of block adds to a prompt: its text and the frame that the provider puts around it.
+
+Text is counted by `toktok` where it is installed and by a rough pattern elsewhere, never by the product's own
+estimator, then stretched by the model's generation and by a random skew that is drawn once per run, so that no estimate
+can be tuned to the simulator. Remembering counts is `prompt`'s part.
+"""
 
 from __future__ import annotations
 
@@ -95,12 +100,6 @@ def _document_tokens(block: JsonObject, facts: ModelFacts, counter: TokenCounter
         case _:
             return frame + PDF_PAGE_TOKENS
 
-
-# Counts tokens with a tokenizer other than the product's own estimator.
-#
-# Text is counted by `toktok` where it is installed and by a rough pattern elsewhere, then stretched by the model's
-# generation and by a random skew that is drawn once per run, so that no estimate can be tuned to the simulator.
-# Remembering counts is `prompt`'s part.
 
 TextCount: TypeAlias = Callable[[str], int]
 

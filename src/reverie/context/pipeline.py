@@ -3,6 +3,8 @@
 Before each request: spill, snip, clearing, collapse; each sees the view that the one before it left. A stage that fails
 is skipped, a compaction that fails leaves a mark for the breaker: no reduction ever costs a turn. `compact_now` says
 what a compaction makes of a conversation; `compaction` decides when and appends the result.
+
+Without a model a flow is answered by the embedded answer that every question carries.
 """
 
 from __future__ import annotations
@@ -176,8 +178,6 @@ def mark_failed(scene: StageContext, reason: str) -> StageOutcome:
     """The mark of an automatic compaction that came to nothing."""
     return StageOutcome((MarkEntry(scene.envelope(), FAILED, {"reason": reason}),))
 
-
-# Answer a flow without a model: every question carries its own embedded answer.
 
 Result = TypeVar("Result")
 

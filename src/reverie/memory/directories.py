@@ -2,6 +2,8 @@
 
 The project's is, in this order: what the settings name, our own store, and, where we have none yet, the directory that
 the host agent already keeps for the repository, on which we then work in place. Nothing is made here.
+
+`MemoryDirectories` holds those that recall searches, each with its index and the time of its last check.
 """
 
 from __future__ import annotations
@@ -124,8 +126,6 @@ def _has_topics(directory: Path) -> bool:
     except OSError:
         return False
 
-
-# The memory directories that recall searches, each with its index and the time of its last check.
 
 FRESH_SECONDS = 1.0
 """How long a look at the directory holds: an edit is visible to recall after that at the latest. Where questions come

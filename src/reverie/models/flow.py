@@ -3,6 +3,10 @@
 A flow yields what it asks and is sent what was answered. "Too long" is thrown into the flow, because asking again with
 less is written where the cutting is; every other failure is the caller's, unless the question says that its embedded
 answer may stand in. The flow is closed whatever happens.
+
+`answer` sends one request and waits for the whole reply: a stream holds a connection, and leaving it half-read would
+close that at a moment nobody chose. It reads to the end, and closes the stream when the listener fails or the task is
+cancelled.
 """
 
 from __future__ import annotations
@@ -21,11 +25,6 @@ from reverie.messages.rules import conform, may_begin_thinking
 from reverie.models.offline import run_embedded_model
 from reverie.models.ports import Ask, CacheMark, CountsTokens, Event, Finished, Flow, Model, Reply, Request
 from reverie.values import value
-
-# Sends a request to a model and waits for the whole reply.
-#
-# A stream holds a connection; leaving it half-read would close that connection at a moment nobody chose. `answer`
-# always reads to the end, and closes the stream when the listener fails or the task is cancelled.
 
 
 def _ignore_event(_: Event) -> None:

@@ -1,8 +1,10 @@
-"""Going back with files: what tools changed, what it was before, and putting it back.
+"""Going back with files: what tools changed, what it was before, and putting it back; or the conversation.
 
 Before a tool changes a file, what it holds is put aside under its SHA-256 and a record joins the transcript, in this
 order, so that a kill at any point loses nothing. Whether anybody else changed a file since is told by content, never by
 times. Putting back is a change like any other and is recorded like one. What a shell command does is not seen here.
+
+Memories are files that belong to the store: what tools write there is noted after the fact, and put back by a commit.
 """
 
 from __future__ import annotations
@@ -242,11 +244,6 @@ def _write(path: Path, content: bytes | None, *, is_new: bool) -> None:
     else:
         write_real(path, content, mode=_NEW_FILE_MODE if is_new else None)
 
-
-# Going back in a session: the conversation, the files that its tools changed, or both.
-#
-# Memories are files that belong to the store: what tools write there is noted after the fact, and put back by a
-# commit.
 
 RESTORED_KIND = "files_restored"
 

@@ -2,6 +2,8 @@
 
 A hook that speaks at the start may name the session, add words for the model or for the user's first turn, have files
 watched, and have skills read again.
+
+While a session waits for its user, a timer lets hooks call them back to the screen.
 """
 
 from __future__ import annotations
@@ -64,8 +66,6 @@ class LifecycleHooks:
         if verdict.more.get("reloadSkills") is True:
             self.extensions.reload_skills()
 
-
-# A session that waits for its user: after a while hooks may call them back to the screen.
 
 IDLE_SECONDS = 60.0
 _FACTS = {"message": "Reverie waits for your words", "notification_type": "idle_prompt"}

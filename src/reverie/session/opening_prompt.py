@@ -2,6 +2,8 @@
 
 Rendered once, kept until a compaction or `/clear`; what changes in between (a day, a folder that is entered, a mode)
 joins the conversation as an attachment, so that nothing that was sent is ever rendered again.
+
+The state of the git repository is read once as the session begins, bounded, and never renewed while it lasts.
 """
 
 from __future__ import annotations
@@ -371,8 +373,6 @@ def _read_text(path: str) -> str | None:
     content = read_small(Path(path), limit_bytes=_MAX_RESTORED_BYTES)
     return None if content is None else content.decode("utf-8", "replace")
 
-
-# The state of the repository as a session begins: gathered once, bounded, never renewed while the session lasts.
 
 STATUS_CHARS = 2_000
 """The longest list of changes; the model can ask git for the rest."""

@@ -1,4 +1,8 @@
-"""Output styles: Markdown files that change how the agent writes, and the two that are built in."""
+"""Output styles: Markdown files that change how the agent writes, the two built-in ones, and which one holds.
+
+Of several with one name the user's own goes before the project's, as with skills. What the settings name counts; where
+they name nothing, a style that a plugin brings along for itself does.
+"""
 
 from __future__ import annotations
 
@@ -88,11 +92,6 @@ def read_output_style(path: Path) -> OutputStyle | None:
         is_forced=page.flag("force-for-plugin", default=False),
     )
 
-
-# How the agent of a session writes: which output styles there are, and which one holds.
-#
-# Of several with one name the user's own goes before the project's, as with skills. What the settings name counts;
-# where they name nothing, a style that a plugin brings along for itself does.
 
 FOLDER = "output-styles"
 

@@ -1,4 +1,12 @@
-"""Everything in a project that counts only once the user agreed to it, without starting a session."""
+"""Everything in a project that counts only once the user agreed to it, without starting a session.
+
+Instruction files from outside the project wait for the user's word, once for each, by their real path. The answers are
+kept as digests, so a load learns of them by what it finds waiting and is repeated until nothing new is allowed.
+
+A rule that the user granted for longer than a session is written to the project's local file, which counts as far as
+the user agreed to it: nobody can tell who wrote it, since a folder may come from an archive. What is added here is
+agreed to.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +74,6 @@ def _skills(options: SessionOptions) -> Iterator[TrustPart]:
             yield from read_parts(skill.hooks, options.project)
 
 
-# Instruction files from outside the project: what a project's files want waits for the user's word, once for each.
-#
-# What is agreed to is a file by its real path. The answers are kept as digests, so a load learns of them by what it
-# finds waiting: it is repeated with the answers until nothing new is allowed.
-
-
 def to_include_part(outside: Outside) -> TrustPart:
     """A file from outside as one thing to agree to."""
     return TrustPart(TrustKind.INCLUDE, str(outside.wanted_by), str(outside.path))
@@ -131,12 +133,6 @@ def list_included_parts(options: SessionOptions, trust: TrustAnswers) -> tuple[T
 
     read_loaded(where_of(options), trust, reading)
     return tuple(map(to_include_part, outside.values()))
-
-
-# A rule that the user granted for longer than a session, kept where it counts next time.
-#
-# The project's local file counts as far as the user agreed to it: nobody can tell who wrote it, since a folder may
-# come from an archive, its repository included. What is added here is agreed to.
 
 
 def keep_rule(rule: str, scope: RuleScope, options: SessionOptions) -> None:

@@ -3,6 +3,8 @@
 Calls that only read run together, at most so many at once; all others one by one. A refusal, a mistake of the model
 and a crash of a tool are answers like any other, so no call ever stays open: when the turn is cancelled, what has not
 answered is answered for (`answer_interrupted`).
+
+Hooks also hear what a tool changed at the desk: the working directory, and the list of tasks.
 """
 
 from __future__ import annotations
@@ -381,8 +383,6 @@ def _as_text(output: Json) -> str:
     """What a hook wants the model to read; anything but text as JSON."""
     return output if isinstance(output, str) else encode_json(output).decode()
 
-
-# What a tool changed at the desk and the user's scripts hear of: where the agent stands, and its list of tasks.
 
 _COMPLETED = "completed"
 

@@ -1,4 +1,8 @@
-"""A session from the settings of this process: the one place where settings become the parts of a session."""
+"""A session from the settings of this process: the one place where settings become the parts of a session.
+
+What came with the project counts as far as the user agreed to it, each value by itself. Hooks are taken along in any
+case, since `Hooks` asks for trust by itself; of plugins all that the project's files switch on, or none.
+"""
 
 from __future__ import annotations
 
@@ -88,12 +92,6 @@ def build_options(
         version=__version__,
         **further,
     )
-
-
-# The settings of a session: what came with the project counts as far as the user agreed to it.
-#
-# Each value counts by itself. Hooks are taken along in any case, since `Hooks` asks for trust by itself; of plugins
-# all that the project's files switch on, or none.
 
 
 @value

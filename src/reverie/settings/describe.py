@@ -1,6 +1,8 @@
-"""The description of each setting, for `reverie settings` and the reference page.
+"""The description of each setting and its value as text, for `reverie settings` and the reference page.
 
 The sentences are read from this package's own source, so that they stand where a reader of the code looks for them.
+
+Possible secrets are left out of values.
 """
 
 from __future__ import annotations
@@ -129,8 +131,6 @@ base_url = "http://127.0.0.1:8080/v1"
 ```
 """
 
-
-# Formats a setting for people and programs, with possible secrets left out.
 
 MASK = "***"
 _SECRET_NAME = re.compile(r"key|token|secret|password|passwd|credential|authorization|cookie", re.IGNORECASE)

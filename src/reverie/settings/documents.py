@@ -1,4 +1,8 @@
-"""Reads a settings file into a table whose keys know their line. Parsers are imported only when a file exists."""
+"""Reads a settings file into a table whose keys know their line. Parsers are imported only when a file exists.
+
+Of `.claude/settings*.json` the keys that we read are mapped to our own names; all others belong to another program and
+are passed over.
+"""
 
 from __future__ import annotations
 
@@ -80,10 +84,6 @@ def parse_json(text: str, name: str) -> SettingsDocument | UnreadableDocument:
         return UnreadableDocument(f'{name}: expected a JSON object, such as `{{"key": value}}`')
     return SettingsDocument(name, table, lines)
 
-
-# Maps the keys of `.claude/settings*.json` that we read to our own names.
-#
-# All other keys of those files belong to another program and are passed over.
 
 _OURS: Mapping[KeyPath, KeyPath] = {
     ("hooks",): ("hooks",),

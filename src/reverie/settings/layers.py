@@ -2,6 +2,9 @@
 
 A source is a `Layer` of `Given` values with the place where each was written. `merge` checks all of them, reports every
 mistake at once, and returns the settings, the origin of each value and the values it refused.
+
+The settings tree is built from values by path, and walked by path. A table whose names the user chooses is a tuple in
+the tree: of profiles for `models`, of pairs elsewhere.
 """
 
 from __future__ import annotations
@@ -298,11 +301,6 @@ def _out_of_order(settings: Settings, origins: Mapping[KeyPath, Sequence[Origin]
             involved = [*origins.get(low, ()), *origins.get(high, ())]
             place = involved[0].place if involved else "defaults"
             yield f"{place}: `{low_name}` ({smaller:,}) must not be larger than `{high_name}` ({larger:,})"
-
-
-# Builds the settings tree from values by path, and walks it by path.
-#
-# A table whose names the user chooses is a tuple in the tree: of profiles for `models`, of pairs elsewhere.
 
 
 def build_settings(values: Mapping[KeyPath, object]) -> Settings:

@@ -2,6 +2,9 @@
 
 `load` takes everything as arguments; `from_process` fills them in from this process. Keys of model providers never
 enter the settings: they stay behind `Secrets` and are asked for by the name of their variable.
+
+Also here: the settings that a project's own files bring, as parts for the user to agree to (`files.trust`), and the
+settings, clock and id generator of this process for callers that give none.
 """
 
 from __future__ import annotations
@@ -323,9 +326,6 @@ def _absolute(text: str, user_home: Path, directory: Path) -> Path:
     return directory / text
 
 
-# Settings that a project's own files bring, as things for the user to agree to (`files.trust`).
-
-
 def parts_of_settings(origins: Mapping[str, Sequence[Origin]]) -> tuple[TrustPart, ...]:
     """What the project's own files set of the settings that wait for trust, as they are when everything is accepted.
 
@@ -347,9 +347,6 @@ def part_of_setting(key: str, value: object, place: str = "") -> TrustPart:
 
     text = value.text if isinstance(value, Declaration) else json.dumps(value, ensure_ascii=False)
     return TrustPart(key, place, text)
-
-
-# Settings, clock and id generator of this process, for callers that give none.
 
 
 class SystemClock:

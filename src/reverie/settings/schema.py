@@ -1,4 +1,4 @@
-"""The list of all setting keys, read from the classes: names, types, defaults, limits, guards, variables.
+"""The list of all setting keys, read from the classes, and the validation of a raw value for one.
 
 A key is a path such as `("spill", "result_chars")`. In `("models", "*", "base_url")` the star stands for a name that
 the user chooses. Nothing is written twice: a field added to an area is a key, a variable and a line of the documents.
@@ -162,8 +162,6 @@ def _split_annotation(hint: object) -> tuple[object, tuple[object, ...]]:
         return plain, tuple(marks)
     return hint, ()
 
-
-# Validates a raw value for a setting, or says what was expected.
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})

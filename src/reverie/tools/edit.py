@@ -1,7 +1,9 @@
-"""Edit: replace an exact piece of a file that the model has read, and nothing else.
+"""Edit: replace an exact piece of a file that the model has read; and what Write shares with it.
 
 Line ends are the file's own: a piece is found whatever they are, and what is put in its place gets the same. Byte order
 mark, mode and bytes that are no text stay as they are.
+
+Both ask whether a file may be changed, and show the change, by the functions at the end.
 """
 
 from __future__ import annotations
@@ -154,9 +156,6 @@ def _snippet(before: str, after: str) -> str:
     return (
         replace_invalid_bytes(number_lines([cut(line) for line in new[start:end]], start + 1)) or "(the file is empty)"
     )
-
-
-# What Write and Edit share: whether a file may be changed, and how the change is shown.
 
 
 def read_current(path: str, desk: Desk) -> FileContent:

@@ -1,4 +1,7 @@
-"""Grep: lines of files by a regular expression, through ripgrep or our own search; both give the same answer."""
+"""Grep: lines of files by a regular expression, through ripgrep or our own search; both give the same answer.
+
+`FILE_TYPES` is the one table of file types (`py`, `ts`, `rust`) for every search program.
+"""
 
 from __future__ import annotations
 
@@ -154,8 +157,6 @@ def _newest_first(path: Path) -> tuple[int, str]:
     except OSError:
         return 0, str(path)
 
-
-# File types for search, as given to `--type`: `py`, `ts`, `rust`. One table for every search program.
 
 FILE_TYPES: dict[str, tuple[str, ...]] = {
     "bash": ("*.sh", "*.bash"),

@@ -2,6 +2,8 @@
 
 Run as `python -m reverie.tools.line_search QUERY` with the query as JSON. Prints what `rg --json` would, as far as
 `ripgrep.py` reads it. Files that hold NUL bytes are no text and are passed over, links are not followed.
+
+`FileQuery` and `FileHits`, the query and the result of a search, are shared by both search programs.
 """
 
 from __future__ import annotations
@@ -114,8 +116,6 @@ def _list_searched(query: FileQuery) -> Iterator[Path]:
         if not entry.is_symlink() and query.takes(entry.path[prefix:]):
             yield Path(entry.path)
 
-
-# Values of a file search, query and result, shared by both search programs.
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 

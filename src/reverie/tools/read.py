@@ -1,6 +1,8 @@
 """Read: a file page by page, with line numbers; pictures, notebooks as cells.
 
 What was read is noted at the desk, which is what Edit and Write ask for.
+
+A Jupyter notebook is shown as its cells in order, with what they printed and pictures beside.
 """
 
 from __future__ import annotations
@@ -180,8 +182,6 @@ def _as_picture(content: FileContent, kind: str, desk: Desk) -> ToolAnswer:
     details: JsonObject = {"type": "image", "file": {"filePath": str(content.path), "originalSize": len(content.data)}}
     return ToolAnswer((image,), details=details)
 
-
-# A Jupyter notebook as text: its cells in order, with what they printed; pictures beside.
 
 OUTPUT_CHARS = 10_000
 """What one cell printed at most; the rest is data."""

@@ -2,6 +2,8 @@
 
 A command that prints more than the disk should bear goes on, and the rest is counted and dropped. Whatever still holds
 the other end after the command itself is gone (a server in the background) is read on, so that it does not break.
+
+`KeyMask` masks our provider keys in a stream of bytes, also where a key is split between chunks.
 """
 
 from __future__ import annotations
@@ -164,8 +166,6 @@ def _last_state(line: str) -> str:
     """A line as it stands at its end; what was written over is gone."""
     return line.rstrip("\r").rpartition("\r")[2]
 
-
-# Masks our provider keys in a stream of bytes, also where a key is split between chunks.
 
 KEY_MASK = "[key]"
 """What stands in the place of a key."""

@@ -2,6 +2,8 @@
 
 Only public addresses; a redirect is followed on the same host only, since the permission was for that host. What a
 page says is data: invisible characters go, and nothing in it can pass for a word of the host.
+
+HTML becomes readable text: headings, paragraphs, lists, tables, code and links.
 """
 
 from __future__ import annotations
@@ -123,8 +125,6 @@ def _page(url: str, fetched: Fetched) -> str:
     is_html = "html" in kind or (not kind and html.lstrip()[:200].lower().startswith(("<!doctype", "<html")))
     return html_text(html, url) if is_html else html.strip()
 
-
-# Converts HTML to readable text: headings, paragraphs, lists, tables, code and links.
 
 _DROPPED = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "head"})
 _BLOCKS = frozenset({

@@ -1,4 +1,7 @@
-"""All checks of a request in the provider's order; the first problem is the answer."""
+"""All checks of a request in the provider's order: JSON, body, cache marks, images and documents.
+
+The first problem is the answer.
+"""
 
 from __future__ import annotations
 
@@ -149,8 +152,6 @@ def _cache_edits_problem(turns: Sequence[RoleTurn]) -> str | None:
     return None
 
 
-# Rules about cache marks: how many, in which order, on what.
-
 MARKS_MAX = 4
 
 
@@ -224,8 +225,6 @@ def _last_block_ttl(body: JsonObject) -> str | None:
     return text_at(cache_control, "ttl", "5m") if cache_control else None
 
 
-# A request's bytes as JSON, or the provider's words for why they are none.
-
 _SURROGATES = re.compile(r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F])")
 """Escaped backslashes and whole pairs are stepped over, so that what is left over is a half."""
 _WORDS = {
@@ -272,9 +271,6 @@ def _reason(raw: bytes) -> str:
     column = place - text.rfind("\n", 0, place)
     words = "no low surrogate in string" if lone else "unexpected character"
     return f"{words}: line {line} column {column} (char {place})"
-
-
-# Rules about images and documents: readable, of the type they claim, not too large, not too many.
 
 
 def check_media(body: JsonObject) -> str | None:

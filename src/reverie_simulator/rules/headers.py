@@ -1,4 +1,4 @@
-"""Rules about headers: a key, a version, and known switches."""
+"""Rules about headers (a key, a version, known switches) and about the size of the prompt."""
 
 from __future__ import annotations
 
@@ -75,8 +75,6 @@ def read_headers(headers: Mapping[str, str]) -> Headers | ApiError:
     return Headers(betas=betas, api_key=key)
 
 
-# Rules that need the prompt's size: the window and the length of a reply.
-
 REQUEST_BYTES_MAX = 32 * 1024 * 1024
 LONG_WINDOW_TOKENS = 1_000_000
 
@@ -98,9 +96,6 @@ def check_window(prompt: SimulatedPrompt, body: JsonObject, window: int) -> str 
             "or `max_tokens` and try again"
         )
     return None
-
-
-# What the headers of a request switch on.
 
 
 @value

@@ -1,4 +1,4 @@
-"""The flags that commands share, and what they lead to: settings, and the memory that is meant."""
+"""The flags that commands share, and what they lead to: settings, the memory that is meant, a moment in time."""
 
 from __future__ import annotations
 
@@ -219,8 +219,6 @@ def project_option(command: Command) -> Command:
     """Give a command `--project`."""
     return click.option("--project", metavar="DIR", help="Project directory (default: the current directory).")(command)
 
-
-# Days and moments as people type them: `yesterday`, `3 days ago`, `last monday`, `1 march`, `2026-03-01T12:30:00Z`.
 
 _UNITS = {
     "minute": timedelta(minutes=1),

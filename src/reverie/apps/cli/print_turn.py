@@ -3,6 +3,8 @@
 Formats: `text` prints the last answer, `json` one object at the end, `stream-json` one object per line as it comes.
 What was asked is on disk before the request leaves; a failure is recorded too. Nobody is asked for permission: what the
 rules do not allow is refused, and the model is told so.
+
+Slash commands such as `/compact` are done without a model; unknown ones are refused.
 """
 
 from __future__ import annotations
@@ -296,10 +298,6 @@ def _printer(output_format: str, session: Session) -> Printer:
         case _:
             return TextPrinter(session)
 
-
-# Commands of the terminal under `-p`: `/compact` and its like are done, unknown ones are refused.
-#
-# No model hears of them.
 
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
 """Names with a colon are a plugin's, longer paths are paths."""

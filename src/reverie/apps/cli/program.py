@@ -1,4 +1,7 @@
-"""The `reverie` command group. Commands are imported when they are run: `reverie --help` needs only their names."""
+"""The `reverie` command group and the table of its commands, with a line of help each.
+
+Commands are imported when they are run: `reverie --help` needs only their names.
+"""
 
 from __future__ import annotations
 
@@ -227,9 +230,6 @@ def _no_such_command(name: str) -> str:
     near = get_close_matches(name, [listed.name for listed in COMMANDS], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"unknown command {name!r}.{hint} Run `reverie --help` for a list."
-
-
-# The commands: their names, a line of help each, and where they live. Importing this imports none of them.
 
 
 @value

@@ -2,6 +2,9 @@
 
 What a strategy makes of the conversation is what would be sent; the recorded replies are taken as given, because the
 question is what they would have cost and what was in view when they were asked for.
+
+A recording is split into its requests: what was added before each reply, the reply, and when. Its own compactions are
+left out: the whole history is replayed, so every strategy starts from the same.
 """
 
 from __future__ import annotations
@@ -179,10 +182,6 @@ class _Run:
 def _was_compacted(prepared: ReadyRequest) -> bool:
     return any(isinstance(entry, BoundaryEntry) for entry in prepared.appended)
 
-
-# Splits a recording into its requests: what was added before each reply, the reply, and when.
-#
-# The recording's own compactions are left out: the whole history is replayed, so every strategy starts from the same.
 
 SECONDS_BETWEEN = 20
 """Time from one request to the next where a recording has no clock; tool calls of an agent take about so long."""

@@ -1,4 +1,7 @@
-"""Slash commands that change something: the conversation, the memory, a file, the screen."""
+"""Slash commands that change something: the conversation, the memory, a file, the screen.
+
+Also `/export`, which writes a conversation as Markdown, and `#text`, which saves a memory in the user's own words.
+"""
 
 from __future__ import annotations
 
@@ -207,9 +210,6 @@ async def leave(host: Host, argument: str) -> None:  # noqa: ARG001
     host.leave()
 
 
-# Writes a conversation as a Markdown document.
-
-
 def as_markdown(pieces: Iterable[Piece], *, title: str) -> str:
     """What was said and done, readable without this program."""
     blocks = [f"# {title}"]
@@ -233,9 +233,6 @@ def _fence_diff(diff: str) -> str:
     while fence in diff:
         fence += "`"
     return f"{fence}diff\n{diff.rstrip()}\n{fence}"
-
-
-# `#text`: a memory in the user's own words, kept at once.
 
 
 def remember(memory: Memory, text: str, *, session: str) -> Note:

@@ -1,4 +1,7 @@
-"""The table of slash commands. Adding one is one line here and a function beside those it resembles."""
+"""The table of slash commands, and the commands that only show something, such as `/context`.
+
+Adding one is one line in the table and a function beside those it resembles.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +44,6 @@ TYPED = (
     ("!command", "run a shell command; the model sees its output with your next message"),
 )
 
-
-# Slash commands that only show something.
 
 ABSENT = {
     "agents": "No agents available.",
@@ -110,8 +111,6 @@ def make_listing_command(subject: str) -> Callable[[Host, str], Awaitable[None]]
 
     return run
 
-
-# Draws what fills the window, for `/context`; the rows come from `apps.rows`.
 
 BAR = 40
 MOST_PARTS = 10

@@ -1,4 +1,8 @@
-"""Completion at the cursor: slash commands at the start, paths after `@`. Pure; the prompt shows the result."""
+"""Completion at the cursor: slash commands at the start, paths after `@`.
+
+`complete` is pure; the prompt shows the result. The files of a project come from git, else from a bounded directory
+walk.
+"""
 
 from __future__ import annotations
 
@@ -80,8 +84,6 @@ def _score(wanted: str, path: str) -> int | None:
     letters = iter(path)
     return 4 if all(letter in letters for letter in wanted) else None
 
-
-# Lists the files of a project for path completion: from git, else by a bounded directory walk.
 
 MOST_FILES = 20_000
 _GIT_SECONDS = 3.0

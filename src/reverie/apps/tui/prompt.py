@@ -1,6 +1,8 @@
 """The input widget: several lines, history, completion, folded pastes.
 
 Enter sends; Shift+Enter, Alt+Enter, Ctrl+J or a backslash before Enter begin a new line.
+
+`Pastes` folds long pasted text, which is sent in full, and attaches the picture behind a pasted path.
 """
 
 from __future__ import annotations
@@ -201,8 +203,6 @@ class Prompt(TextArea):
         self._completion, self._chosen = completion, 0
         self._popup.show(completion.choices, 0)
 
-
-# Folds long pasted text in the prompt (it is sent in full) and attaches a pasted picture path.
 
 LONG_LINES = 6
 LONG_CHARS = 800

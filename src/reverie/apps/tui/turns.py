@@ -2,6 +2,8 @@
 
 One turn at a time. Words typed during a turn wait in sight; the conversation takes them at its next boundary. What it
 did not take is sent after a turn that ended well, and goes back to the user after one that did not.
+
+The lines between log and prompt show the current activity and the text that waits for the next request.
 """
 
 from __future__ import annotations
@@ -96,8 +98,6 @@ class Turns:
                 self.drawing.end()
                 view.take(event)
 
-
-# The lines between log and prompt: current activity, and text that waits for the next request.
 
 _SPINNER = "✶✸✹✺✹✸"
 _TURNS_PER_SECOND = 5

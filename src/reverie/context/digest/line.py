@@ -1,4 +1,7 @@
-"""One line of a digest: its text, its place, and what it tells."""
+"""One line of a digest: its text, its place, and what it tells; and the user's requests, word for word.
+
+A request that does not fit keeps its head, its tail and a pointer.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +58,6 @@ class DigestLine:
     under: str = ""
     """The line without which it would hang in the air."""
 
-
-# What the user wrote, word for word; what does not fit keeps its head, its tail and a pointer.
 
 SHORTEST_CHARS = 200
 """A message is not cut below this; head and tail would say nothing."""

@@ -2,6 +2,10 @@
 
 Pure and deterministic, from the transcript and never from a summary. `FactCollector` is a fold: gathering a beginning
 and then the rest gives what gathering all gives. A long session is therefore walked once and not at every compaction.
+
+`SeenIdentifiers` notes which identifiers were written and which only seen, round by round, and the lines of results
+that showed them. Of each only the newest lines are kept that could ever be told, so that a long conversation is never
+walked again and its text is not held twice.
 """
 
 from __future__ import annotations
@@ -281,11 +285,6 @@ def _delegation(action: RoundAction, number: int) -> Delegation:
     about = action.get_text("description") or subject(action.call)
     return Delegation(about, action.get_text("subagent_type", "agent_type"), first_line, number)
 
-
-# Which identifiers were written and which only seen, round by round, and the lines of results that showed them.
-#
-# Of each identifier only the newest lines are kept that could ever be told, so that a long conversation is never
-# walked again and its text is not held twice.
 
 EVIDENCE_PER_TERM = 2
 OFTEN_SEEN = 2

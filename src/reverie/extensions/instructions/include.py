@@ -1,7 +1,9 @@
-"""Finds `@path` includes in an instruction file and resolves them.
+"""Finds `@path` includes in an instruction file, resolves them, and reads one instruction file within limits.
 
 An include stands anywhere in prose, never in code. `@scope/pkg`, `@name` and addresses look alike, so a word is an
 include when its file exists; only what cannot be anything else (`@./…`, `@~/…`, a text file's ending) is missed.
+
+A file that is too large, binary or unreadable gives a message.
 """
 
 from __future__ import annotations
@@ -99,8 +101,6 @@ def _is_certain(spelling: str) -> bool:
     path = PurePosixPath(spelling)
     return spelling.startswith(("./", "../", "~/")) or path.suffix.removeprefix(".").lower() in TEXT_EXTENSIONS
 
-
-# Reads one instruction file within limits; a file that is too large, binary or unreadable gives a message.
 
 _EXTENSIONS = """
 adoc asciidoc asm astro awk bash bat bib bicep bzl c cc cfg cjs clj cljs cmake cmd cnf conf config cpp cs csproj css

@@ -2,6 +2,8 @@
 
 Of servers with one name the nearest source counts, as a whole: local, project, user, plugin. A server
 that came with the project waits until the user has agreed to it; until then the name means whoever comes next.
+
+`${NAME}` and `${NAME:-default}` are expanded from values that the caller gives.
 """
 
 from __future__ import annotations
@@ -335,8 +337,6 @@ def _chosen(servers: Iterable[Server], accepted: Callable[[Server], bool], probl
             )
     return Servers(tuple(sorted(ready.values(), key=lambda server: server.name)), tuple(waiting), (*problems, *clashes))
 
-
-# Expands `${NAME}` and `${NAME:-default}` in configuration files from values that the caller gives.
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 

@@ -2,6 +2,9 @@
 
 Worktrees of one repository share its main root. A `.git` that points elsewhere is believed only when the other side
 points back: else a folder from outside could pose as any project and be given that project's memories.
+
+The repository's configuration file is read in the same way, without trusting it; remote URLs are normalised, so that
+one repository has one spelling.
 """
 
 from __future__ import annotations
@@ -106,8 +109,6 @@ def _read_path(file: Path, *, relative_to: Path, prefix: str = "") -> Path | Non
     return Path(os.path.realpath(relative_to / os.fsdecode(content[len(prefix) :].rstrip(b"\r\n"))))
 
 
-# Reads a repository's own configuration file without running git and without trusting it.
-
 _BLANKS = " \t"
 _SECTION = re.compile(r'[ \t]*\[([A-Za-z0-9.-]+)[ \t]*(?:"((?:[^"\\]|\\.)*)")?\]')
 _SETTING = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*=(.*)", re.DOTALL)
@@ -154,8 +155,6 @@ def _value(written: str) -> str:
             end_of_value = len(value)  # blanks before a comment are not part of the value
     return value[:end_of_value]
 
-
-# Normalises the URL of a git remote, so that one repository has one spelling.
 
 _AUTHORITY = re.compile(r"(?P<host>\[[^\]]+\]|[^:]+)(?::(?P<port>\d*))?")
 # As git tells it from a local path: a colon before the first slash. One letter before it is a Windows drive.

@@ -3,6 +3,9 @@
 A store is a folder under `projects/` with an `identity.json`. It is recognised by the marker we left in the
 repository's git folder, by the repository's remote, or, failing both, by its path. An equal first commit alone only
 suggests, since templates and forks share it.
+
+Also checks whether a directory may hold memories, and where its history lies; `memory.directories` chooses the
+directory.
 """
 
 from __future__ import annotations
@@ -247,9 +250,6 @@ def _read_stored(folder: ProjectFolder) -> Identity | None:
             f"{folder.identity} does not say which project this is ({error}); repair it, or remove it to start anew"
         )
         raise Damaged(message, path=folder.identity) from error
-
-
-# Checks whether a directory may hold memories, and where its history lies. `memory.directories` chooses the directory.
 
 
 def validate_memory_directory(value: str, *, user_home: Path) -> Path:

@@ -2,6 +2,8 @@
 
 Two homes have one layout: ours (`~/.reverie`) and that of the host agent (`~/.claude`), whose files people already
 have. Ids and names that come from outside are checked before they become part of a path.
+
+A path becomes the name of a folder by the same rule as in existing agents (`slug`).
 """
 
 from __future__ import annotations
@@ -322,8 +324,6 @@ def agent_folder_name(agent: str) -> str:
     """An agent's name as part of a path: plugins put a colon into theirs, which Windows forbids."""
     return check_name(agent.replace(":", "-"), what="agent name")
 
-
-# A path as the name of a folder, by the same rule as existing agents.
 
 _LONGEST = 200
 _NOT_ALPHANUMERIC = re.compile(r"[^a-zA-Z0-9]")

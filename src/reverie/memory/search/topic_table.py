@@ -1,6 +1,8 @@
 """The topics in the index: how each file looked, what it says, when it applies.
 
 The file and its schema are `index_file.py`'s. When a topic is put in is decided by `topic_index.py`.
+
+A topic is stored as one line of JSON, so that a query needs no YAML.
 """
 
 from __future__ import annotations
@@ -205,9 +207,6 @@ def _to_indexed(path: str, fields: str, head: str, body: str, mtime_ns: int) -> 
 
 def _marks(values: Sequence[str]) -> str:
     return ",".join("?" * len(values))
-
-
-# A topic as one line of JSON for the derived index, so that a query needs no YAML.
 
 
 def topic_to_row(topic: Topic) -> str:

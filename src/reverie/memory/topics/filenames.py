@@ -1,4 +1,4 @@
-"""Names of topic files: readable, stable, and distinct on every file system.
+"""Names of topic files (readable, stable, distinct on every file system), and finding a topic by a name.
 
 Two names are the same file where case does not count (macOS, Windows) or accents are decomposed (NFD); `path_key` is
 the comparison that holds everywhere.
@@ -69,8 +69,6 @@ def _cut(stem: str, size_bytes: int) -> str:
     cut = stem.encode()[:size_bytes].decode(errors="ignore")
     return unicodedata.normalize("NFC", cut).rstrip("_")
 
-
-# Finds the topic that a person means by a path, file name, name, or the beginning of a file name.
 
 key_of = lru_cache(maxsize=200_000)(path_key)
 """`path_key`, remembered: a large directory asks for the same names at every save."""

@@ -2,6 +2,8 @@
 
 The value, whether it holds in a situation (and why), and what can be derived from the text of a rule when it is saved.
 How it stands in front matter is `fields.py`; what recall makes of the reasons is its own business.
+
+Kinds of task are one table: how requests ask for them, and how rules refer to them.
 """
 
 from __future__ import annotations
@@ -198,9 +200,6 @@ def _find_tools(rule: str) -> tuple[str, ...]:
         if is_marked or not is_ordinary_word:
             tools.append(match[0])
     return tuple(dict.fromkeys(tools))
-
-
-# Kinds of task in one table: how requests ask for them, and how rules refer to them.
 
 
 @value

@@ -2,6 +2,11 @@
 
 The last reported size, plus the answer that came with it, plus an estimate of what was added since, minus what was
 taken out after it was reported. A view without a believable report is estimated as a whole.
+
+`Calibration` corrects the estimates by what the session's reported usage showed, per kind of content. It is a value:
+observing gives a new one. Each factor follows the middle of what it saw in small steps, so that a reminder which the
+provider was sent unseen does not move it far; it is drawn towards the factor of the whole session while it rests on
+little, and that one towards 1.
 """
 
 from __future__ import annotations
@@ -156,12 +161,6 @@ def facts_of(view: View, otherwise: str = "") -> Profile:
     """The facts on the model that answered last."""
     return profile(model_of(view) or otherwise)
 
-
-# Corrects token estimates by what the session's reported usage showed, per kind of content.
-#
-# A value: observing gives a new one. Each factor follows the middle of what it saw in small steps, so that a reminder
-# which the provider was sent unseen does not move it far; it is drawn towards the factor of the whole session while it
-# rests on little, and that one towards 1.
 
 _DOUBT = 4.0
 """How many observations the starting belief is worth."""

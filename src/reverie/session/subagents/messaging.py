@@ -2,6 +2,8 @@
 
 A name is looked for among the agents of this process, then in the team, then abroad: `uds:PATH` and `bridge:SESSION`.
 What came by mailbox is kept in the conversation first; only then the cursor moves, so a kill loses and doubles nothing.
+
+Another session on this machine is reached by its Unix socket: one line of JSON there, one word back.
 """
 
 from __future__ import annotations
@@ -222,8 +224,6 @@ class Messaging:
         inside = [child.name for child in self.children.running]
         return [name for name in (self.name, *inside, *self._members()) if name != sender]
 
-
-# Letters to another session on this machine through its Unix socket: one line of JSON there, one word back.
 
 MAX_PATH_BYTES = 100
 """What every system takes for the path of a socket."""

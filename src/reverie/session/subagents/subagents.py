@@ -2,6 +2,8 @@
 
 `start_agent` answers the Agent tool; `start` makes the agent. All run as `children`; messages between them go through
 `messaging`, teammates are processes of their own (`teammates`). This module also lists and stops them.
+
+A watcher shows progress lines, lists background work and obeys stops that others ask for.
 """
 
 from __future__ import annotations
@@ -296,8 +298,6 @@ def build_subagents(
     )
     return subagents
 
-
-# An eye on the child agents of a session: progress lines, the list of background work, stops that others ask for.
 
 _LOOK_SECONDS = 1.0
 

@@ -1,8 +1,11 @@
-"""Where roles lie, and which one a name means.
+"""Where roles lie, which one a name means, the built-in ones, and what the model is told of them.
 
 Of several with one name the strongest source counts: built in, plugins, the user's own, the project's (the nearest
 folder wins), flags, what an administrator set. Ours goes before the host agent's folder beside it. What came with the
 project counts only once the user has agreed to it; what cannot be read is named and left out.
+
+Built-in roles are files in `prompts/`. The model is told of roles by a line each, in an attachment, so that the tool
+description never changes.
 """
 
 from __future__ import annotations
@@ -153,8 +156,6 @@ def _of_declaration(declaration: Declaration) -> Iterator[Definition | str]:
         yield definition_of(page_of_json(name, fields), source=declaration.source, place=place)
 
 
-# The roles that we bring: files like everybody else's, in `prompts/`.
-
 _NAMES = ("general-purpose", "explore", "plan", "reverie-guide", "statusline-setup")
 
 
@@ -170,8 +171,6 @@ def built_in() -> tuple[Definition, ...]:
         definitions.append(definition)
     return tuple(definitions)
 
-
-# What the main model is told of roles: a line each, in an attachment, so that the tool description never changes.
 
 MAX_DESCRIPTION_CHARS = 1_536
 
