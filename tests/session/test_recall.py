@@ -14,6 +14,7 @@ import pytest
 from reverie.messages.blocks import Json
 from reverie.messages.message import Usage, assistant
 from reverie.models.ports import Event, Finished, Model, Reply, Request
+from reverie.session.events import TurnEnded
 from reverie.session.session import Session
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, results, told
@@ -119,6 +120,25 @@ async def test_the_memory_that_ranks_first_is_in_the_first_request_of_a_turn(
         firsts = [body for body in at.bodies if body["model"] != SELECTOR]
         assert all(is_recalled(body, subject) for subject, body in zip(SUBJECTS, firsts, strict=False))
         assert (len(at.bodies) > len(firsts)) is (kind == "selector")
+
+
+@requirement("recall:arrives")
+async def test_without_a_model_the_answer_names_what_was_recalled_from_every_directory(tmp_path: Path) -> None:
+    with desk(tmp_path) as at:
+        at.model = "offline"
+        async with at.start() as session:
+            fill(session)
+            said = "Ferries at the sluice leave on Mondays"
+            session.memory.user.save(name="sluice notes", description=said, type="user", body=said)
+            answers = [
+                event.text
+                for subject in ("harbour", "sluice")
+                for event in await told(session, asked_about(subject))
+                if isinstance(event, TurnEnded)
+            ]
+
+        assert f"- harbour notes: {FACTS['harbour']}" in answers[0]
+        assert f"- sluice notes: {said}" in answers[1]
 
 
 @requirement("recall:late")

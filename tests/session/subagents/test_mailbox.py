@@ -45,7 +45,7 @@ from reverie.files import append_lines
 box, kept = Path(sys.argv[1]), Path(sys.argv[2])
 known = set(kept.read_text().split()) if kept.exists() else set()
 while True:
-    mail = read_mail(box, "reader", known=known)
+    mail = read_mail(box, "reader", known_ids=known)
     for letter in mail.letters:
         append_lines(kept, [letter.id], durable=False)
         known.add(letter.id)
