@@ -147,7 +147,7 @@ def _nearest_profile(family: str, version: Version) -> Profile:
     line = sorted(
         (_version(entry.family), entry) for entry in PROFILES.values() if entry.family.startswith(f"claude-{family}-")
     )
-    before = [entry for known, entry in line if known <= version]
+    before = [entry for since, entry in line if since <= version]
     return before[-1] if before else line[0][1]
 
 

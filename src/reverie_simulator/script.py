@@ -199,7 +199,7 @@ def fill_placeholders(text: str, incoming: Incoming) -> str:
         "model": lambda: incoming.model,
         "request": lambda: str(incoming.number),
     }
-    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]]() if found[1] in values else found[0], text)
+    return re.sub(r"\{(\w+)\}", lambda match: values[match[1]]() if match[1] in values else match[0], text)
 
 
 def _finds(pattern: re.Pattern[str] | None, text: str) -> bool:

@@ -22,12 +22,12 @@ def strip_control_characters(text: str) -> str:
 
 def escape_control_characters(text: str) -> str:
     """The same with such characters spelled out, so that nothing hides in what a person is asked to allow."""
-    return _STEERS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _STEERS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def escape_json(document: str) -> str:
     """A JSON document with such characters as escapes, which mean the same."""
-    return _STEERS.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
+    return _STEERS.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
 @contextmanager
@@ -52,7 +52,7 @@ class _Unsteered:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        self._stream.write(_OURS.sub(lambda found: found[1] or "", text))
+        self._stream.write(_OURS.sub(lambda match: match[1] or "", text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:

@@ -82,7 +82,7 @@ class Followed(Conversation):
         Raises `UserMistake`, naming the message, when one cannot be read; then nothing is recorded.
         """
         agreed = self._agreement(messages)
-        fresh = [(given, read_message(given, number)) for number, given in enumerate(messages[agreed:], agreed)]
+        fresh = [(source, read_message(source, number)) for number, source in enumerate(messages[agreed:], agreed)]
         prompt = (system_blocks(system), tuple(_tool(tool) for tool in tools))
         if agreed < len(self._seen):
             self._branch(agreed)

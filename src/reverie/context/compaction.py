@@ -215,7 +215,9 @@ class Compactor:
             outcome = await asyncio.to_thread(run_embedded_flow, again)
         if not outcome.entries and trigger == "auto":
             outcome = mark_failed(case.scene, "nothing could be gained")
-        elif trigger == "auto" and pays and all(made.written_by == EMBEDDED for made in receipts(outcome.entries)):
+        elif (
+            trigger == "auto" and pays and all(receipt.written_by == EMBEDDED for receipt in receipts(outcome.entries))
+        ):
             # The model was asked in vain; after a few times it is not asked any more.
             outcome += mark_failed(case.scene, "the model wrote no summary")
         await self._append(trigger, outcome, aside)

@@ -25,4 +25,4 @@ def without_header(text: str) -> str:
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Put values in for `{{name}}` in a single pass: what was inserted is not looked at again, unknown names stay."""
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)

@@ -184,7 +184,7 @@ class SessionExtraction:
         loop = self.loop
         writes = replace(self.writes, author="extraction", written=names.append)
         result = await run_fork(
-            spec, loop, emit=self._hear, may=lambda need, given: gate.refuse(need.tool, given), memories=writes
+            spec, loop, emit=self._hear, may=lambda need, arguments: gate.refuse(need.tool, arguments), memories=writes
         )
         if result.ending is Ending.FAILED:
             raise Unavailable(result.text)

@@ -109,7 +109,7 @@ def apply_trust(configuration: Configuration, trusted: Callable[[], Configuratio
     """What waits for, or has, the user's word in a configuration; `trusted` reads it again with all of it."""
     plugins = tuple(_plugin_parts(configuration))
     waits = any(caution.waits_for_trust for caution in configuration.cautions)
-    has_agreed = any(origin.is_agreed for said in configuration.origins.values() for origin in said)
+    has_agreed = any(origin.is_agreed for origins in configuration.origins.values() for origin in origins)
     if not waits and not has_agreed and not plugins:
         return Agreed(configuration)
     answers = read_trust(_places(configuration).trust, configuration.project)

@@ -157,7 +157,7 @@ def unknown(key: str) -> str:
     """A sentence for a key that does not exist, with the nearest one that does."""
     from difflib import get_close_matches
 
-    names = [known.name for known in keys().values()]
+    names = [key.name for key in keys().values()]
     near = get_close_matches(key, names, n=1, cutoff=0.7)
     near = near or [name for name in names if name.rpartition(".")[2] == key.rpartition(".")[2]][:1]
     if near:
@@ -221,12 +221,12 @@ def merge(
                 continue
             origin = Origin(layer.source, given.place, value, layer.committed, is_agreed)
             origins.setdefault(given.path, []).append(origin)
-    settings = build_settings({path: _combine_origins(path, said) for path, said in origins.items()})
+    settings = build_settings({path: _combine_origins(path, values) for path, values in origins.items()})
     mistakes += _out_of_order(settings, origins)
     if mistakes:
         raise UserMistake("\n".join(mistakes))
     return MergedSettings(
-        settings, {format_key_path(path): tuple(said) for path, said in origins.items()}, tuple(cautions)
+        settings, {format_key_path(path): tuple(values) for path, values in origins.items()}, tuple(cautions)
     )
 
 

@@ -42,7 +42,7 @@ def decode_query(text: str) -> FileQuery:
 
 def compile_query(query: FileQuery) -> re.Pattern[str]:
     """The expression, with the names of character classes that other search programs know."""
-    pattern = re.sub(r"\[:(\w+):\]", lambda found: _POSIX.get(found[1], found[0]), query.pattern)
+    pattern = re.sub(r"\[:(\w+):\]", lambda match: _POSIX.get(match[1], match[0]), query.pattern)
     flags = re.IGNORECASE if query.ignores_case else re.NOFLAG
     if query.is_multiline:
         flags |= re.MULTILINE | re.DOTALL

@@ -158,7 +158,7 @@ class _Reader(HTMLParser):
 
     def restore_code(self, text: str) -> str:
         """The text with the blocks of code, whose blanks count, put back, and the title in front."""
-        text = re.sub("\x00(\\d+)\x00", lambda found: self._code[int(found[1])], text)
+        text = re.sub("\x00(\\d+)\x00", lambda match: self._code[int(match[1])], text)
         title = " ".join(self.title.split())
         return f"# {title}\n\n{text}" if title and not text.startswith("# ") else text
 

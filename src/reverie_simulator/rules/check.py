@@ -265,7 +265,7 @@ def _reason(raw: bytes) -> str:
         return f"{words}: line {problem.lineno} column {problem.colno} (char {problem.pos})"
     except RecursionError:
         return "recursion limit exceeded: line 1 column 1 (char 0)"
-    lone = next((found for found in _SURROGATES.finditer(text) if found["lone"]), None)
+    lone = next((match for match in _SURROGATES.finditer(text) if match["lone"]), None)
     place = lone.start() if lone else 0
     line = text.count("\n", 0, place) + 1
     column = place - text.rfind("\n", 0, place)

@@ -35,7 +35,7 @@ def command(selection: MemorySelection, *, action: str | None, as_json: bool) ->
     if missing:
         click.echo("reverie: semantic search also requires an extra: run `pip install 'reverie[semantic]'`", err=True)
     if action == "install":
-        install_weights(models, lambda said: click.echo(f"reverie: {said}", err=True))
+        install_weights(models, lambda sentence: click.echo(f"reverie: {sentence}", err=True))
         if not missing:
             _index(selection)
     models_found = list_models(models)

@@ -146,7 +146,7 @@ class MemorySelection:
         from shlex import quote
 
         named = (("--memory-dir", self.directory), ("--project", self.project))
-        return "".join(f" {flag} {quote(said)}" for flag, said in named if said is not None)
+        return "".join(f" {flag} {quote(value)}" for flag, value in named if value is not None)
 
 
 def memory_options(command: Command) -> Command:

@@ -162,7 +162,7 @@ def _short(line: str, marked: frozenset[str]) -> str:
     """A long line around its first word that was looked for."""
     if len(line) <= _LINE_CHARS:
         return line
-    places = [found.start() for found in re.finditer(r"[^\W_]+", line) if found[0] in marked]
+    places = [match.start() for match in re.finditer(r"[^\W_]+", line) if match[0] in marked]
     start = min(max(0, (places[0] if places else 0) - _LINE_CHARS // 3), len(line) - _LINE_CHARS)
     end = start + _LINE_CHARS
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"

@@ -57,7 +57,7 @@ def command(
             now=clock.now,
             new_id=load.new_id,
             entries=transcript.entries,
-            write=lambda made: transcript.append(*made),
+            write=lambda entries: transcript.append(*entries),
         )
         if not fork:
             branch.branch_from(undone.leaf)

@@ -304,7 +304,7 @@ class Chat(Keyed):
         command = find(name, COMMANDS)
         if command is None and name not in dict(self._brought()):
             self._talk.add(UserPiece(text[1:], "/"))
-            self.say(near(name, [known for known, _ in self._command_names()]), "warning")
+            self.say(near(name, [command for command, _ in self._command_names()]), "warning")
         elif self._conversation is None and name != "exit":
             self.say("no conversation yet", "warning")
         elif self.is_busy and (command is None or command.needs_rest):

@@ -137,7 +137,7 @@ def _shell_block(text: str) -> str:
 
 
 def _without_block(text: str, block: str) -> str:
-    return _FENCED.sub(lambda found: "" if found[1].strip() == block else found[0], text) if block else text
+    return _FENCED.sub(lambda match: "" if match[1].strip() == block else match[0], text) if block else text
 
 
 def _is_observation(item: Item) -> bool:

@@ -39,8 +39,8 @@ class FileUse:
 @lru_cache(maxsize=2_048)
 def file_uses(command: str) -> tuple[FileUse, ...]:
     """The files that a command names, with what it does to them."""
-    bodies = [(found[2], found[3]) for found in _HEREDOC.finditer(command)]
-    bare = _HEREDOC.sub(lambda found: f"<<BODY{found[2]}", command)
+    bodies = [(match[2], match[3]) for match in _HEREDOC.finditer(command)]
+    bare = _HEREDOC.sub(lambda match: f"<<BODY{match[2]}", command)
     folder = ""
     uses: list[FileUse] = []
     for part in parts_of(bare):

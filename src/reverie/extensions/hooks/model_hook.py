@@ -31,7 +31,7 @@ _SCHEMA: JsonObject = {
 def question(event: Event, rule: str, facts: str) -> str:
     """The whole prompt. `$ARGUMENTS` points at the event's data, which stay where they cannot pass for the rule."""
     values = {"rule": rule.replace(_ARGUMENTS, _POINTER), "event": event.name, "facts": _escape_event_end(facts)}
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], _prompt())
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], _prompt())
 
 
 def judgement(event: Event, label: str, rule: str, facts: str, *, timeout_seconds: float) -> Flow[HookVerdict]:

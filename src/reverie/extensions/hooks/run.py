@@ -180,7 +180,7 @@ def _own_variables(handler: Handler, context: HookContext) -> dict[str, str]:
 def _build_command(handler: Handler, variables: Mapping[str, str]) -> tuple[str, ...]:
     if handler.args is not None:
         return tuple(
-            _PLACEHOLDER.sub(lambda found: variables.get(found[1], found[0]), word)
+            _PLACEHOLDER.sub(lambda match: variables.get(match[1], match[0]), word)
             for word in (handler.command, *handler.args)
         )
     # A shell reads the same names from its environment: substituted here, a path could be parsed as a command.
@@ -224,7 +224,7 @@ def _fill_fields(value: Json, payload: JsonObject) -> Json:
     if isinstance(value, list):
         return [_fill_fields(item, payload) for item in value]
     if isinstance(value, str):
-        return _FIELD.sub(lambda found: _look_up_field(found[1], payload, found[0]), value)
+        return _FIELD.sub(lambda match: _look_up_field(match[1], payload, match[0]), value)
     return value
 
 

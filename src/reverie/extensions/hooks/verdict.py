@@ -46,20 +46,22 @@ NOTHING = HookVerdict()
 
 def merge_verdicts(verdicts: Sequence[HookVerdict]) -> HookVerdict:
     """One verdict of many, in the order of their sources: the strictest permission wins, a later input the earlier."""
-    permission = next((one for one in _STRICTEST if any(said.permission == one for said in verdicts)), None)
-    reasons = _distinct(said.reason for said in verdicts if permission is not None and said.permission == permission)
-    inputs = [said.updated_input for said in verdicts if said.updated_input is not None]
-    outputs = [said.updated_output for said in verdicts if said.updated_output is not None]
+    permission = next((one for one in _STRICTEST if any(verdict.permission == one for verdict in verdicts)), None)
+    reasons = _distinct(
+        verdict.reason for verdict in verdicts if permission is not None and verdict.permission == permission
+    )
+    inputs = [verdict.updated_input for verdict in verdicts if verdict.updated_input is not None]
+    outputs = [verdict.updated_output for verdict in verdicts if verdict.updated_output is not None]
     return HookVerdict(
-        blocked=_join_texts(said.blocked for said in verdicts),
+        blocked=_join_texts(verdict.blocked for verdict in verdicts),
         permission=permission,
         reason="\n".join(reasons),
         updated_input=inputs[-1] if inputs and permission != "deny" else None,
         updated_output=outputs[-1] if outputs else None,
-        context=_distinct(text for said in verdicts for text in said.context),
-        stop=_join_texts(said.stop for said in verdicts),
-        messages=_distinct(text for said in verdicts for text in said.messages),
-        more={name: value for said in verdicts for name, value in said.more.items()},
+        context=_distinct(text for verdict in verdicts for text in verdict.context),
+        stop=_join_texts(verdict.stop for verdict in verdicts),
+        messages=_distinct(text for verdict in verdicts for text in verdict.messages),
+        more={name: value for verdict in verdicts for name, value in verdict.more.items()},
     )
 
 

@@ -356,5 +356,5 @@ def expand_variables(text: str, values: Mapping[str, str]) -> str:
 
 def unset(text: str, values: Mapping[str, str]) -> tuple[str, ...]:
     """The variables that `expand_variables` leaves as they are."""
-    named = ((found[1], found[2]) for found in _VARIABLE.finditer(text))
+    named = ((match[1], match[2]) for match in _VARIABLE.finditer(text))
     return tuple(dict.fromkeys(name for name, default in named if default is None and name not in values))

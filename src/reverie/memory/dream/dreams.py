@@ -168,7 +168,7 @@ class Dreams:
     def logs_wait(self) -> bool:
         """Whether the daily log of a day that is over says what no dream has read, and nothing else waits."""
         done, today = read_state(self.folder).logs, self.now().date()
-        past = (found for found in list_daily_logs(self.folder) if found[0] < today)
+        past = (log for log in list_daily_logs(self.folder) if log[0] < today)
         fresh = any(read_log_lines(path, done.get(day.isoformat(), 0))[0] for day, path in past)
         return fresh and self.proposal() is None
 

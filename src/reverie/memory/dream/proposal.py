@@ -211,7 +211,7 @@ def _of_step(step: DreamStep) -> Iterator[str]:
     before, after = _topics(step.before), _topics(step.after)
     for path, topic in before.items():
         if path in step.archived:
-            if topic.pinned and not any(kept.pinned for kept in after.values()):
+            if topic.pinned and not any(each.pinned for each in after.values()):
                 yield f"it would archive {path}, which is pinned"
             if topic.trust is Trust.said and not _is_followed(topic, after):
                 yield f"it would archive {path}, which the user stated, without a newer statement"
@@ -222,16 +222,16 @@ def _of_step(step: DreamStep) -> Iterator[str]:
 def _lives_on(step: DreamStep, path: str) -> bool:
     """Whether everything that an archived topic says stands in a topic of the same step."""
     old = _topics({path: step.before[path]}).get(path)
-    return old is not None and any(_is_kept(old, kept, 1.0) for kept in _topics(step.after).values())
+    return old is not None and any(_is_kept(old, each, 1.0) for each in _topics(step.after).values())
 
 
 def _is_followed(topic: Topic, after: Mapping[str, Topic]) -> bool:
     """Whether another topic of the step holds the word on: the same words, or a newer statement of the user."""
-    user_topics = [kept for kept in after.values() if kept.trust is Trust.said]
-    if any(_is_kept(topic, kept, 1.0) for kept in user_topics):
+    user_topics = [each for each in after.values() if each.trust is Trust.said]
+    if any(_is_kept(topic, each, 1.0) for each in user_topics):
         return True
     day = topic.observed
-    return any(kept.observed is not None and day is not None and kept.observed > day for kept in user_topics)
+    return any(each.observed is not None and day is not None and each.observed > day for each in user_topics)
 
 
 def _is_kept(old: Topic, new: Topic, least: float = KEPT_SHARE) -> bool:

@@ -115,7 +115,7 @@ def resolve_dates(text: str, said_on: date | None) -> DatedText:
 def _names_a_day(match: re.Match[str]) -> bool:
     """Whether a relative date is that of an event, by the sentence in which it stands."""
     text, start, end = match.string, match.start(), match.end()
-    begin = max((found.end() for found in _SENTENCE_BREAK.finditer(text, 0, start)), default=0)
+    begin = max((match.end() for match in _SENTENCE_BREAK.finditer(text, 0, start)), default=0)
     stop = _SENTENCE_BREAK.search(text, end)
     sentence = text[begin : stop.start() if stop else len(text)]
     if _ABOUT_WORDS.search(sentence):
@@ -184,7 +184,7 @@ def _named_day(match: re.Match[str], today: date) -> tuple[date, str]:
 def _has_been(match: re.Match[str]) -> bool:
     """Whether a bare day lies in the past: `since Friday`, or a clause that tells what happened on it."""
     text = match.string
-    breaks = [found.end() for found in _CLAUSE_BREAK.finditer(text, 0, match.start())]
+    breaks = [pause.end() for pause in _CLAUSE_BREAK.finditer(text, 0, match.start())]
     after = _CLAUSE_BREAK.search(text, match.end())
     before = text[breaks[-1] if breaks else 0 : match.start()]
     clause = f"{before} {text[match.end() : after.start() if after else len(text)]}"

@@ -69,7 +69,7 @@ def manifest(topics: Iterable[Topic], directory: Path) -> str:
 
 def fill_prompt(name: str, values: Mapping[str, str]) -> str:
     """A prompt of this package with its placeholders filled, in one pass."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values.get(found[1], found[0]), _read_prompt(name))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values.get(match[1], match[0]), _read_prompt(name))
 
 
 @value

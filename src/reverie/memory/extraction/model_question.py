@@ -108,7 +108,7 @@ def _read_answer(text: str, messages: Sequence[UserMessage]) -> tuple[MemoryCand
     rows = _rows(text)
     by_id = {each.message: each for each in messages}
     named = ({field: str(row.get(field) or "").strip() for field in _FIELDS} for row in rows if isinstance(row, dict))
-    candidates = tuple(candidate for said in named if (candidate := _candidate(said, by_id)) is not None)
+    candidates = tuple(candidate for answer in named if (candidate := _candidate(answer, by_id)) is not None)
     if rows and not candidates:
         raise ValueError("none of its memories has a type, a name and a description")
     heard = [normal(each.text) for each in messages]

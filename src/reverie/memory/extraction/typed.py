@@ -122,7 +122,7 @@ def own_words(text: str) -> str:
 
 def machine_words(text: str) -> tuple[str, ...]:
     """What a program put into a message of the user: reminders, notices, output of commands."""
-    return tuple(found[0] for found in _TAGGED.finditer(text))
+    return tuple(match[0] for match in _TAGGED.finditer(text))
 
 
 def _own_words(text: str) -> str:
@@ -162,7 +162,7 @@ def _without_middle(text: str) -> str:
 
 
 def _blank_matches(text: str, pattern: re.Pattern[str], instead: str) -> str:
-    return pattern.sub(lambda found: _spaces(found[0], instead), text)
+    return pattern.sub(lambda match: _spaces(match[0], instead), text)
 
 
 def _spaces(text: str, instead: str = _FOREIGN) -> str:

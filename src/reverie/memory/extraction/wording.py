@@ -217,7 +217,7 @@ def _name(text: str) -> str:
             bare = bare[: end.start()]
             break
     if len(bare) > NAME_CHARS:
-        ends = [found.start() for found in _PHRASE.finditer(bare, NAME_CHARS // 3, NAME_CHARS)]
+        ends = [match.start() for match in _PHRASE.finditer(bare, NAME_CHARS // 3, NAME_CHARS)]
         bare = bare[: ends[-1]] if ends else _cut(bare, NAME_CHARS)
     name = _capital(bare).strip(" .。!！,，;；:：")
     rule = main_clause(text)

@@ -176,7 +176,7 @@ def without_names(text: str, names: frozenset[str]) -> str:
     """The text without the words whose term is one of `names`: a name drowns the rest of a sentence in its vector."""
     if not names:
         return text
-    without = re.sub(r"[^\W_]+(?:['’]s)?", lambda found: "" if _is_name(found[0], names) else found[0], text)
+    without = re.sub(r"[^\W_]+(?:['’]s)?", lambda match: "" if _is_name(match[0], names) else match[0], text)
     return " ".join(without.split()) or text
 
 

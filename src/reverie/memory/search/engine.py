@@ -161,7 +161,9 @@ class SearchIndex:
                     return []
                 continue
             # Words of what was said before only help to order what the query itself finds.
-            words = {name: tuple(sorted(own)) for name, found in each.fields.items() if (own := found & asked)}
+            words = {
+                name: tuple(sorted(own)) for name, field_terms in each.fields.items() if (own := field_terms & asked)
+            }
             if query.abstains and not words and not has_vectors:
                 continue
             each.why = Reasons(

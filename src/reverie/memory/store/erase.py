@@ -67,7 +67,7 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> ErasureR
     history.reload()
     _write_index_files(writer)
     remaining = {oid.hex() for oid in versions} & object_names(history.git)
-    kept_by = tuple(held for held, entry in history.entries.items() if entry.oid.hex() in remaining)
+    kept_by = tuple(path for path, entry in history.entries.items() if entry.oid.hex() in remaining)
     redacted = write_redacted(redact, needles)
     return ErasureResult(
         replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(remaining)

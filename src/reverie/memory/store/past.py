@@ -178,4 +178,4 @@ def _list_changed_paths(history: History, commits: list[str]) -> dict[str, tuple
             current = paths.setdefault(word, [])
         elif word and PurePosixPath(word).name != INDEX_FILE:
             current.append(word)
-    return {name: tuple(found) for name, found in paths.items()}
+    return {name: tuple(changed) for name, changed in paths.items()}

@@ -125,11 +125,11 @@ class Store:
 
     def topics(self) -> Iterator[Topic]:
         """Every topic that can be read, as it is on disk, in the order of paths. Damaged ones are left out."""
-        return (found for found in self._read_all() if isinstance(found, Topic))
+        return (each for each in self._read_all() if isinstance(each, Topic))
 
     def find_damaged(self) -> Iterator[Damaged]:
         """Every topic file that cannot be read, with the reason."""
-        return (found for found in self._read_all() if isinstance(found, Damaged))
+        return (each for each in self._read_all() if isinstance(each, Damaged))
 
     def read(self, name: str) -> Topic:
         """The topic of this path, file name, name or beginning of a file name.
@@ -336,7 +336,7 @@ class Store:
     @property
     def held(self) -> Mapping[str, str]:
         """The files that are not committed because somebody wrote a secret into them: path → rules and lines."""
-        return {path: describe_findings(held.findings) for path, held in sorted(self.writer.held.items())}
+        return {path: describe_findings(withheld.findings) for path, withheld in sorted(self.writer.held.items())}
 
     def sync(self, attribute: Attribute | None = None) -> tuple[str, ...]:
         """Commit what editors and other programs changed since; return the commits.

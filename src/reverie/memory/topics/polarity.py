@@ -98,7 +98,9 @@ def find_mismatch(source: str, stored: str, *, is_title: bool = False) -> Polari
         *_find_additions(source_marks, stored_marks, is_title=is_title),
     ]
     checks += [_find_dropped_condition(source_marks, stored_marks)] if is_title else _missing(touched, stored_marks)
-    return next((found for found in checks if found), None) or _find_rewording(touched, stored_marks, is_title=is_title)
+    return next((mismatch for mismatch in checks if mismatch), None) or _find_rewording(
+        touched, stored_marks, is_title=is_title
+    )
 
 
 def is_substituted(source: str, stored: str) -> bool:
@@ -143,9 +145,7 @@ def find_distortion(topic: Topic, old: Topic | None = None) -> PolarityMismatch 
     """
     quotes = [quote for each in topic.sources if (quote := (each.quote or "").strip()) and not is_confirmation(quote)]
     before = [] if old is None else [each for each in (old.description, *_paragraphs(old.body)) if each.strip()]
-    fresh = [
-        each for each in _paragraphs(topic.body) if not any(_fold_text(kept) in _fold_text(each) for kept in before)
-    ]
+    fresh = [each for each in _paragraphs(topic.body) if not any(_fold_text(old) in _fold_text(each) for old in before)]
     texts = [] if topic.description in before else [topic.description]
     mismatch: PolarityMismatch | None = None
     for source in dict.fromkeys(("\n".join(quotes), *quotes)) if quotes else ():
@@ -170,7 +170,7 @@ def make_title(sentence: str, limit: int = TITLE_CHARS) -> str:
     text = text[:1].upper() + text[1:]
     if len(text) <= limit:
         return text
-    last = max((found.end() for found in _negations(_mask_identifiers(text))), default=0)
+    last = max((match.end() for match in _negations(_mask_identifiers(text))), default=0)
     if last <= limit - 2:
         return _cut(text, limit - 1) + "…"
     tail = text[max(last - limit // 3, 0) :]
@@ -208,7 +208,7 @@ class _Marks:
 @lru_cache(maxsize=512)
 def _read(text: str) -> _Marks:
     masked = _mask_identifiers(text)
-    negations = tuple(found[0] for found in _negations(masked))
+    negations = tuple(match[0] for match in _negations(masked))
     letters = [char for char in text if char.isalpha()]
     unknown = sum(bool(_compile(UNKNOWN_SCRIPT).match(char)) for char in letters)
     return _Marks(
@@ -237,7 +237,7 @@ def _fold_text(text: str) -> str:
 
 def _mask_identifiers(text: str) -> str:
     """The text folded, identifiers made single words (`--no-verify` negates nothing), without a `no` that answers."""
-    plain = _compile(IDENTIFIER).sub(lambda found: re.sub(r"\W+", "_", f"_{found[0]}_"), text)
+    plain = _compile(IDENTIFIER).sub(lambda match: re.sub(r"\W+", "_", f"_{match[0]}_"), text)
     pieces = []
     for sentence in split_sentences(plain):
         flat = _fold_text(sentence).strip(" \"'*>-")
@@ -305,7 +305,7 @@ def _words(text: str) -> set[str]:
 
 def _strip_resolved_dates(source: str, stored: str) -> str:
     """Without the calendar days that stand in brackets beside the words they were resolved from."""
-    return _compile(RESOLVED).sub(lambda found: found[0] if found[0].strip() in source else "", stored)
+    return _compile(RESOLVED).sub(lambda match: match[0] if match[0].strip() in source else "", stored)
 
 
 def _select_related_sentences(source: _Marks, stored: _Marks) -> _Marks:

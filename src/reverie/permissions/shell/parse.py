@@ -387,13 +387,13 @@ class _Reader:
         text = self._text(node)
         match node.type:
             case "word" | "number" | "{" | "}" | "[" | "]":
-                return re.sub(r"\\(.)", lambda found: "" if found[1] == "\n" else found[1], text, flags=re.DOTALL)
+                return re.sub(r"\\(.)", lambda match: "" if match[1] == "\n" else match[1], text, flags=re.DOTALL)
             case "raw_string":
                 return text[1:-1]
             case "string" if not self._parts(node):
-                return re.sub(r'\\([$`"\\\n])', lambda found: found[1].strip("\n"), text.removeprefix("$")[1:-1])
+                return re.sub(r'\\([$`"\\\n])', lambda match: match[1].strip("\n"), text.removeprefix("$")[1:-1])
             case "ansi_c_string" if "\\" not in _ANSI_ESCAPE.sub("", text):
-                return _ANSI_ESCAPE.sub(lambda found: found[0].encode().decode("unicode_escape"), text[2:-1])
+                return _ANSI_ESCAPE.sub(lambda match: match[0].encode().decode("unicode_escape"), text[2:-1])
             case kind if kind in _EXPANSIONS:
                 self._expansion(node)
                 return None

@@ -133,7 +133,7 @@ class LoopForks:
                 case _:
                     pass
 
-        return await run_fork(spec, self._parent, emit=hear, may=lambda need, given: refuse(need.tool, given))
+        return await run_fork(spec, self._parent, emit=hear, may=lambda need, arguments: refuse(need.tool, arguments))
 
     def measure(self, spec: ForkSpec) -> ForkCost:
         """Put the first request of a fork together and count it; nothing is sent."""
@@ -172,7 +172,9 @@ def build_fork(
     parts = parent.parts
     log = parts.log.fork(
         write=recorded.write if recorded else lambda _entries: None,
-        stamp=lambda made: replace(made, is_sidechain=True, agent_id=recorded.agent_id if recorded else spec.label),
+        stamp=lambda envelope: replace(
+            envelope, is_sidechain=True, agent_id=recorded.agent_id if recorded else spec.label
+        ),
     )
     _answer_open_calls(log)
     preparer = parts.preparer.copy()
@@ -193,7 +195,7 @@ def build_fork(
         hooks or NoHooks(),
         emit,
         agent=spec.label,
-        refuse=lambda need, given: _recursion(need) or limits(need) or (may(need, given) if may else ""),
+        refuse=lambda need, arguments: _recursion(need) or limits(need) or (may(need, arguments) if may else ""),
         asking=parts.calls.asking,
     )
     host = ChildHost(parts.host.render_opening)

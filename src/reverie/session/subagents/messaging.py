@@ -180,7 +180,7 @@ class Messaging:
     def _ids(self) -> set[str]:
         if self._known is None:
             rows = (one.data.get("ids") for one in self.log.entries if isinstance(one, AttachmentEntry))
-            self._known = {str(found) for row in rows if isinstance(row, list) for found in row}
+            self._known = {str(letter_id) for row in rows if isinstance(row, list) for letter_id in row}
         return self._known
 
     def _put(self, to: str, letter: AgentMessage) -> bool:

@@ -83,7 +83,7 @@ def _glob(arguments: JsonObject) -> str:
 def _bash(arguments: JsonObject) -> str:
     command = _text(arguments, "command")
     program = _word(next((word for word in command.split() if "=" not in word), ""))
-    files = [found for found in _FILE.findall(command) if _name(found) != program]
+    files = [file for file in _FILE.findall(command) if _name(file) != program]
     return f"Running {program} on {_name(files[-1])}" if files else f"Running {program} as command"
 
 

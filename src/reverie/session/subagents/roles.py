@@ -129,7 +129,7 @@ def build_role_loop(cast: Cast) -> Loop:
         cast.hooks,
         cast.emit,
         agent=cast.name,
-        refuse=lambda need, given: _refusal(need, given, definition, memory, permits.policy),
+        refuse=lambda need, arguments: _refusal(need, arguments, definition, memory, permits.policy),
         asking=parts.calls.asking,
     )
 

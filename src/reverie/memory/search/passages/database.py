@@ -304,7 +304,7 @@ class PassageDatabase:
         condition, values = only.sql()
         inside = f"AND rowid IN (SELECT id FROM passages p WHERE {condition})" if condition else ""
         sql = f"SELECT rowid FROM postings WHERE postings MATCH ? {inside} ORDER BY {order} LIMIT ?"
-        return [found[0] for found in self._connection.execute(sql, (question, *values, limit))]
+        return [row[0] for row in self._connection.execute(sql, (question, *values, limit))]
 
     def distinct(self, ids: Sequence[int]) -> list[int]:
         """These ids in their order, of passages with the same words only the first."""
@@ -318,7 +318,7 @@ class PassageDatabase:
     def rows(self, ids: Sequence[int]) -> list[DocumentRow]:
         """The passages with these ids."""
         sql = f"SELECT {_ROW} FROM passages WHERE id IN ({','.join('?' * len(ids))})"
-        return [_row(*found) for found in self._connection.execute(sql, list(ids))]
+        return [_row(*row) for row in self._connection.execute(sql, list(ids))]
 
     def rows_at(self, places: Sequence[tuple[str, int]]) -> list[DocumentRow]:
         """The passages at these positions of files."""
@@ -329,7 +329,7 @@ class PassageDatabase:
         asked = f"WITH asked(f, at) AS (VALUES {marks})"
         sql = f"{asked} SELECT {_ROW} FROM asked CROSS JOIN passages ON file = f AND pos = at"
         values = [value for file, position in places for value in (int(file), position)]
-        return [_row(*found) for found in self._connection.execute(sql, values)]
+        return [_row(*row) for row in self._connection.execute(sql, values)]
 
     def places(self, ids: Sequence[int], only: Filter) -> dict[int, PassagePlace]:
         """Where the passages with these ids lie, as far as they are asked for."""

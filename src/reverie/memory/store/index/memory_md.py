@@ -182,7 +182,7 @@ def _escape_title(title: str) -> str:
 
 
 def _target(path: str) -> str:
-    return re.sub(r"[\s()<>%#]", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), path)
+    return re.sub(r"[\s()<>%#]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), path)
 
 
 @value
