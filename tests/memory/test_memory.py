@@ -796,6 +796,19 @@ def test_a_memory_is_recalled_by_its_asks(memory: Memory) -> None:
 
 @requirement("memory:asks")
 @pytest.mark.parametrize(
+    "asks", ["asks:\n  - mobile app box\n  - 'b: c'\n", "asks:\n- mobile app box\n", "asks: [mobile app box,\n  c]\n"]
+)
+def test_asks_are_not_shown_with_what_is_recalled(memory: Memory, asks: str) -> None:
+    rest = "---\nname: Kiwi\n{}type: project\n---\nasks: is a word of the text.\n"
+    memory.directory.mkdir(parents=True, exist_ok=True)
+    (memory.directory / "kiwi.md").write_text(rest.format(asks), encoding="utf-8")
+
+    (hit,) = memory.recall("mobile app box", fresh=True)
+    assert hit.text == rest.format("").rstrip()
+
+
+@requirement("memory:asks")
+@pytest.mark.parametrize(
     ("asks", "told"),
     [(tuple("abcdef"), "6 asks; a memory may have up to 5"), (("a" * 201,), "201 characters"), ((1,), "strings")],
 )

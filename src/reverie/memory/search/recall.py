@@ -141,7 +141,7 @@ def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
             topic=entry.topic,
             score=_score(similar.get(path), standing.get(path, ()), entry, query.now),
             why="",
-            text=f"{entry.head}{entry.topic.body}",
+            text=f"{_without_asks(entry.head) if entry.topic.asks else entry.head}{entry.topic.body}",
             reasons=_reasons(similar.get(path), standing.get(path, ()), query.text, entry.topic),
             path=searched.path(path),
             scope=searched.scope,
@@ -149,6 +149,11 @@ def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
         )
         for path, entry in entries.items()
     ]
+
+
+def _without_asks(head: str) -> str:
+    """Front matter as it is shown: asks serve the search and say nothing to a reader."""
+    return re.sub(r"(?m)^asks:.*\n(?:(?:[ \t]|-[ \t]).*\n)*", "", head)
 
 
 def render_hits(hits: Iterable[Hit], query: Query, limits: RenderLimits, check: CheckAnchors) -> tuple[Hit, ...]:
