@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reverie.context.cache_breaks import Break, announcements, extends, fingerprint, predict
-from reverie.context.cache_edits import drop_invalid_edits, empty_deleted
+from reverie.context.cache_edits import drop_invalid_edits, empty_deleted, is_cache_edit
 from reverie.context.compact import too_large
 from reverie.context.conversation import Conversation
 from reverie.context.pipeline import prepare, stages, write_outcome_files
@@ -29,7 +29,7 @@ from reverie.messages.entries import Entry
 from reverie.messages.message import Message
 from reverie.messages.records import CLEARED
 from reverie.messages.rules import Conforming
-from reverie.messages.view import CACHE_EDITS, Item, View
+from reverie.messages.view import Item, View
 from reverie.models.ports import Request
 from reverie.models.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
 from reverie.models.request_body import request_body
@@ -283,7 +283,7 @@ class Preparer:
     def adapt_view(self, log: Conversation) -> View:
         """The view as this provider takes it."""
         view = log.view
-        if not any(item.label == CACHE_EDITS for item in view.items):
+        if not any(map(is_cache_edit, view.items)):
             return view
         return drop_invalid_edits(view) if self._edits_cache else empty_deleted(view, CLEARED)
 

@@ -119,7 +119,7 @@ class LoopHost(CompactionHost):
         """What the calls of a round bring along, such as instructions that hold below a folder."""
         return ()
 
-    def after_reply(self, prepared: ReadyRequest, reply: Reply) -> None:
+    def after_reply(self) -> None:
         """Start what hangs on a reply and nobody waits for, such as notes."""
 
     def after_turn(self, ending: Ending) -> None:
@@ -373,7 +373,7 @@ class Loop:
         self.measure()
         parts.emit(Replied(reply.message, reply.usage, reply.stop_reason, reply.model, reply.message_id))
         parts.emit(self.status)
-        parts.host.after_reply(prepared, reply)
+        parts.host.after_reply()
         return reply
 
     def _tell_cleared(self, reply: Reply) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from reverie.context.conversation import Conversation
-from reverie.context.preparer import Preparer, ReadyRequest
+from reverie.context.preparer import Preparer
 from reverie.context.session_notes import (
     BY_STRUCTURE,
     NotesFile,
@@ -29,7 +29,7 @@ from reverie.errors import Error, Unavailable
 from reverie.messages.blocks import JsonObject
 from reverie.models.ledger import Governor
 from reverie.models.offline import OFFLINE
-from reverie.models.ports import Ending, Reply
+from reverie.models.ports import Ending
 from reverie.permissions.need import Act, Need
 from reverie.session.background_work import Chore
 from reverie.session.loop import Loop
@@ -66,7 +66,7 @@ class NotesWriter:
     def is_running(self) -> bool:
         return self._task is not None and not self._task.done()
 
-    def after_reply(self, prepared: ReadyRequest, reply: Reply) -> None:  # noqa: ARG002 - the shape of the loop's call
+    def after_reply(self) -> None:
         """Begin an update when one is due and none runs."""
         notes = self.settings.notes
         if not self.is_on or self.is_running:

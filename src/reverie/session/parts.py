@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from reverie.context.conversation import Conversation
-from reverie.context.preparer import ReadyRequest
 from reverie.context.restore import RestoreContext
 from reverie.context.session_notes import NotesFile
 from reverie.extensions.hooks import Hooks
@@ -21,7 +20,7 @@ from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import user
 from reverie.messages.reminder import reminder
 from reverie.models.ledger import Governor
-from reverie.models.ports import Ending, Reply
+from reverie.models.ports import Ending
 from reverie.models.tokens.window import unknown_model
 from reverie.session.disk_changes import DiskChanges
 from reverie.session.dream import SessionDream
@@ -126,9 +125,9 @@ class SessionParts(LoopHost):
         await self.opening_prompt.announce_loaded()
         return joined
 
-    def after_reply(self, prepared: ReadyRequest, reply: Reply) -> None:
+    def after_reply(self) -> None:
         """Write notes where they are due."""
-        self.notes_writer.after_reply(prepared, reply)
+        self.notes_writer.after_reply()
 
     def after_turn(self, ending: Ending) -> None:
         """Start extraction, a dream and the removal of expired files where they are due."""
