@@ -133,30 +133,30 @@ class Database:
     def totals(self) -> IndexTotals:
         return IndexTotals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
 
-    def frequencies(self, wanted: Iterable[str]) -> dict[str, tuple[int, int]]:
+    def frequencies(self, query_terms: Iterable[str]) -> dict[str, tuple[int, int]]:
         """Term → (documents that have it, how often it occurs); counted once per state of the index."""
         version = self.version()
         if version != self._frequencies_of:
             self._frequencies.clear()
             self._frequencies_of = version
-        missing = [term for term in wanted if term not in self._frequencies]
+        missing = [term for term in query_terms if term not in self._frequencies]
         self._frequencies.update(dict.fromkeys(missing, (0, 0)))
         for part in _parts(missing):
             sql = f"SELECT term, doc, cnt FROM vocabulary WHERE term IN ({_marks(part)})"
             self._frequencies.update({term: (doc, cnt) for term, doc, cnt in self._connection.execute(sql, part)})
-        return {term: self._frequencies[term] for term in wanted}
+        return {term: self._frequencies[term] for term in query_terms}
 
-    def subjects(self, wanted: Sequence[str]) -> frozenset[str]:
+    def subjects(self, query_terms: Sequence[str]) -> frozenset[str]:
         """Those of these terms that some document names as what it is about."""
         subjects: set[str] = set()
-        for part in _parts(wanted):
+        for part in _parts(query_terms):
             sql = f"SELECT term FROM subjects WHERE documents > 0 AND term IN ({_marks(part)})"
             subjects.update(term for (term,) in self._connection.execute(sql, part))
         return frozenset(subjects)
 
-    def best(self, wanted: Sequence[str], limit: int, *, share: float = 1.0) -> list[int]:
+    def best(self, query_terms: Sequence[str], limit: int, *, share: float = 1.0) -> list[int]:
         """The ids of the documents that BM25 puts first for any of these terms; below 1, among that newest share."""
-        question = " OR ".join(f'"{term}"' for term in wanted)
+        question = " OR ".join(f'"{term}"' for term in query_terms)
         weights = ", ".join(map(str, FIELD_WEIGHTS))
         last = self._connection.execute("SELECT max(id) FROM documents").fetchone()[0] or 0
         sql = f"SELECT rowid FROM postings(?) WHERE rowid > ? ORDER BY bm25(postings, {weights}), rowid LIMIT ?"

@@ -135,8 +135,8 @@ class SearchIndex:
         return self._search(query)
 
     def _search(self, query: Query) -> list[Candidate]:
-        wanted, measured, corrected = self.measure_candidates(query)
-        if query.abstains and says_nothing(wanted):
+        weighed, measured, corrected = self.measure_candidates(query)
+        if query.abstains and says_nothing(weighed):
             return []
         has_vectors = any("similarity" in each.values for each in measured)
         weights = (VECTOR_WEIGHTS if has_vectors else WORD_WEIGHTS) | {"titled": TITLED_WEIGHT}
@@ -149,12 +149,12 @@ class SearchIndex:
             if each.row.key not in query.exclude
         ]
         scored.sort(key=lambda entry: (-entry[0], entry[1].row.key))
-        of_query = query_features(wanted, measured)
+        of_query = query_features(weighed, measured)
         scores = [score for score, _ in scored]
-        asked = {*wanted.text.terms, *wanted.names}
+        asked = {*weighed.text.terms, *weighed.names}
         hits: list[Candidate] = []
         for place, (score, each) in enumerate(scored[: query.limit]):
-            features = hit_features(wanted, each, score, scores[place + 1 :], of_query)
+            features = hit_features(weighed, each, score, scores[place + 1 :], of_query)
             likely = probability(features, has_vectors=has_vectors)
             if query.abstains and likely < least_likely(place, has_vectors=has_vectors):
                 if place == 0:
@@ -179,8 +179,8 @@ class SearchIndex:
     def sharing(self, text: str, limit: int) -> list[str]:
         """The keys of documents that share the most telling words with a text, unmeasured and in no order."""
         with self._database.reading():
-            wanted, _ = self._weigh_query(analyse_query(text), "")
-            return [row.key for row in self._database.rows(self._candidates(wanted)[:limit])]
+            weighed, _ = self._weigh_query(analyse_query(text), "")
+            return [row.key for row in self._database.rows(self._candidates(weighed)[:limit])]
 
     def measure_candidates(self, query: Query) -> tuple[WeighedQuery, list[Candidate], dict[str, tuple[str, ...]]]:
         """Every candidate with its measures, unranked: what `search` weighs and what `bench/recall` fits."""
@@ -188,21 +188,21 @@ class SearchIndex:
             return self._measure_candidates(query)
 
     def _measure_candidates(self, query: Query) -> tuple[WeighedQuery, list[Candidate], dict[str, tuple[str, ...]]]:
-        wanted, corrected = self._weigh_query(analyse_query(query.text), query.context)
+        weighed, corrected = self._weigh_query(analyse_query(query.text), query.context)
         if self._embedder is None:
-            rows = self._with_neighbours(self._database.rows(self._candidates(wanted)))
-            return wanted, measure(rows, wanted), corrected
-        return wanted, self._measure_by_meaning(query.text, wanted, self._embedder), corrected
+            rows = self._with_neighbours(self._database.rows(self._candidates(weighed)))
+            return weighed, measure(rows, weighed), corrected
+        return weighed, self._measure_by_meaning(query.text, weighed, self._embedder), corrected
 
-    def _measure_by_meaning(self, text: str, wanted: WeighedQuery, embedder: Embeds) -> list[Candidate]:
+    def _measure_by_meaning(self, text: str, weighed: WeighedQuery, embedder: Embeds) -> list[Candidate]:
         from reverie.memory.search.beside import offer
         from reverie.memory.search.vectors import sentence_similarities
 
         # The file is read while the model computes; neither holds Python's lock for long.
-        reading = offer(lambda: self._read_by_words(wanted))
+        reading = offer(lambda: self._read_by_words(weighed))
         try:
             # Without the names first; most queries name nobody, and one vector stands for both.
-            vectors = embedder.embed(list(dict.fromkeys((without_names(text, wanted.names), text))))
+            vectors = embedder.embed(list(dict.fromkeys((without_names(text, weighed.names), text))))
         finally:
             rows, sentences = reading()
         by_words = {row.id for row in rows}
@@ -214,12 +214,12 @@ class SearchIndex:
         rows = self._with_neighbours(rows)
         ids = [row.id for row in rows]
         sentences += self._database.sentences([each for each in ids if each not in by_words])
-        measured = measure(rows, wanted)
+        measured = measure(rows, weighed)
         _measure_similarity(measured, table.similarities(vectors, ids), sentence_similarities(vectors, sentences))
         return measured
 
-    def _read_by_words(self, wanted: WeighedQuery) -> tuple[list[DocumentRow], list[tuple[int, bytes, bytes]]]:
-        ids = self._candidates(wanted)
+    def _read_by_words(self, weighed: WeighedQuery) -> tuple[list[DocumentRow], list[tuple[int, bytes, bytes]]]:
+        ids = self._candidates(weighed)
         return self._database.rows(ids), self._database.sentences(ids)
 
     def _weigh_query(self, text: QueryText, context: str) -> tuple[WeighedQuery, dict[str, tuple[str, ...]]]:
@@ -260,7 +260,7 @@ class SearchIndex:
             indexed = {meant for look, (meant, _) in stands_for.items() if frequencies[look][0]}
             strongest = set(sorted(indexed, key=lambda term: (-weights[term], term))[:_MOST_TERMS])
             stands_for = {look: meant for look, meant in stands_for.items() if meant[0] in strongest}
-        wanted = WeighedQuery(
+        weighed = WeighedQuery(
             text=text,
             weights=weights,
             stands_for=stands_for,
@@ -269,13 +269,13 @@ class SearchIndex:
             mean_length=max(1.0, totals.length / max(1, totals.documents)),
             mean_passage=max(1.0, totals.length / max(1, totals.passages)),
         )
-        return wanted, corrected
+        return weighed, corrected
 
-    def _candidates(self, wanted: WeighedQuery) -> list[int]:
-        frequencies = self._database.frequencies(wanted.stands_for)
+    def _candidates(self, weighed: WeighedQuery) -> list[int]:
+        frequencies = self._database.frequencies(weighed.stands_for)
         telling = sorted(
-            (look for look in wanted.stands_for if frequencies[look][0]),
-            key=lambda look: (-wanted.weights[wanted.stands_for[look][0]] * wanted.stands_for[look][1], look),
+            (look for look in weighed.stands_for if frequencies[look][0]),
+            key=lambda look: (-weighed.weights[weighed.stands_for[look][0]] * weighed.stands_for[look][1], look),
         )
         chosen: list[str] = []
         visited = 0

@@ -82,9 +82,9 @@ class Candidate:
         return self.row.key
 
 
-def measure(rows: Sequence[DocumentRow], wanted: WeighedQuery) -> list[Candidate]:
+def measure(rows: Sequence[DocumentRow], weighed: WeighedQuery) -> list[Candidate]:
     """Measure the candidates by their words, each in the light of its neighbours."""
-    sought = _Sought(wanted)
+    sought = _Sought(weighed)
     measured = [_measure_words(row, sought) for row in rows]
     places: dict[tuple[str | None, int], Candidate] = {
         (each.row.group, each.row.position): each for each in measured if each.row.group is not None
@@ -98,11 +98,11 @@ def measure(rows: Sequence[DocumentRow], wanted: WeighedQuery) -> list[Candidate
     for each in measured:
         group, position = each.row.group, each.row.position
         if group is None:
-            _fill(each, _weigh_jointly(each.found, (), wanted), None, _NOTHING, wanted)
+            _fill(each, _weigh_jointly(each.found, (), weighed), None, _NOTHING, weighed)
             continue
         near = [(share, places[at].found) for step, share in _NEAR if (at := (group, position + step)) in places]
         before = places.get((group, position - 1))
-        _fill(each, _weigh_jointly(each.found, near, wanted), before, groups[group], wanted)
+        _fill(each, _weigh_jointly(each.found, near, weighed), before, groups[group], weighed)
     _fill_shares(measured)
     return measured
 
@@ -112,19 +112,19 @@ class _Sought:
 
     __slots__ = ("pairs", "terms", "wanted")
 
-    def __init__(self, wanted: WeighedQuery) -> None:
-        self.wanted = wanted
+    def __init__(self, weighed: WeighedQuery) -> None:
+        self.wanted = weighed
         # Between spaces, as in `DocumentRow.text`, and how far it is to the space that the next one may begin with.
         self.terms = tuple(
-            (f" {term} ", len(term) + 1, meant, worth) for term, (meant, worth) in wanted.stands_for.items()
+            (f" {term} ", len(term) + 1, meant, worth) for term, (meant, worth) in weighed.stands_for.items()
         )
         self.pairs = tuple(
-            f"{first} {second}" for first, second in wanted.text.pairs if {first, second} <= wanted.stands_for.keys()
+            f"{first} {second}" for first, second in weighed.text.pairs if {first, second} <= weighed.stands_for.keys()
         )
 
 
 def _measure_words(row: DocumentRow, sought: _Sought) -> Candidate:
-    wanted, text = sought.wanted, row.text
+    weighed, text = sought.wanted, row.text
     fields: dict[str, set[str]] = {}
     each = Candidate(row, {}, fields)
     if lines := _lines_with(text, sought):
@@ -147,10 +147,10 @@ def _measure_words(row: DocumentRow, sought: _Sought) -> Candidate:
                 counts[meant] = counts.get(meant, 0.0) + weight * count
             if len(here) > 1:
                 each.pairs = max(each.pairs, sum([text.find(pair, start, end) >= 0 for pair in sought.pairs]))
-        each.found = _saturate(counts, row.length / wanted.mean_length)
+        each.found = _saturate(counts, row.length / weighed.mean_length)
         if passages and text.count("\n") > len(LINE_FIELDS):
-            each.passage = _best_passage(text, passages, wanted)
-    if wanted.names and (about := wanted.names.intersection(row.about.split())):
+            each.passage = _best_passage(text, passages, weighed)
+    if weighed.names and (about := weighed.names.intersection(row.about.split())):
         each.speaks = True
         fields["about"] = set(about)
     return each
@@ -185,10 +185,10 @@ _Passage = tuple[int, dict[str, float], int, int]
 """A line of a body: its number, the query's term → how often, where it begins and ends."""
 
 
-def _best_passage(text: str, passages: Sequence[_Passage], wanted: WeighedQuery) -> float:
+def _best_passage(text: str, passages: Sequence[_Passage], weighed: WeighedQuery) -> float:
     """The best score of a passage within a long text, its neighbours helping."""
     term_weights = {
-        number: _saturate(here, (text.count(" ", start, end) - 1) / wanted.mean_passage)
+        number: _saturate(here, (text.count(" ", start, end) - 1) / weighed.mean_passage)
         for number, here, start, end in passages
     }
     best = 0.0
@@ -198,18 +198,18 @@ def _best_passage(text: str, passages: Sequence[_Passage], wanted: WeighedQuery)
             if len(term_weights) > 1
             else ()
         )
-        score = _weigh_jointly(term_weights[number], near, wanted)
-        if wanted.names and text[start + 1 : text.find(" ", start + 1)] in wanted.names:
+        score = _weigh_jointly(term_weights[number], near, weighed)
+        if weighed.names and text[start + 1 : text.find(" ", start + 1)] in weighed.names:
             score += _SPEAKER_WORTH
         best = max(best, score)
     return best
 
 
 def _weigh_jointly(
-    term_weights: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], wanted: WeighedQuery
+    term_weights: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], weighed: WeighedQuery
 ) -> float:
     """What the words of a unit and of its neighbours are worth together."""
-    weights = wanted.weights
+    weights = weighed.weights
     score = 0.0
     if not neighbours:
         for term, worth in term_weights.items():
@@ -219,24 +219,24 @@ def _weigh_jointly(
     for share, other in neighbours:
         for term, worth in other.items():
             both[term] = both.get(term, 0.0) + share * worth
-    return _weigh_jointly(both, (), wanted)
+    return _weigh_jointly(both, (), weighed)
 
 
 _NOTHING: Mapping[str, float] = {}
 
 
 def _fill(
-    each: Candidate, words: float, before: Candidate | None, group: Mapping[str, float], wanted: WeighedQuery
+    each: Candidate, words: float, before: Candidate | None, group: Mapping[str, float], weighed: WeighedQuery
 ) -> None:
-    row, text = each.row, wanted.text
+    row, text = each.row, weighed.text
     each.values = {
         "words": words,
-        "coverage": 5 * words / wanted.total if wanted.total else 0.0,
+        "coverage": 5 * words / weighed.total if weighed.total else 0.0,
         "passage": each.passage or words,
-        "group": _weigh(group, wanted),
+        "group": _weigh(group, weighed),
         "pairs": float(min(each.pairs, 3)),
         "about": 2.0 * each.speaks,
-        "reply": before.row.asking * _weigh(before.found, wanted) if before else 0.0,
+        "reply": before.row.asking * _weigh(before.found, weighed) if before else 0.0,
         "after_question": before.row.asking if before else 0.0,
         "asking": row.asking,
         "time": float(text.asks_when and bool(row.has_time)),
@@ -244,12 +244,12 @@ def _fill(
         "day": _day_match(row, text) if text.days else 0.0,
         "personal": min(1.0, row.personal / _PERSONAL_SHARE) if text.is_personal else 0.0,
         "titled": float(not text.proper.isdisjoint(each.fields.get("title", ()))),
-        "length": math.log((row.length + 1) / (wanted.mean_length + 1)),
+        "length": math.log((row.length + 1) / (weighed.mean_length + 1)),
     }
 
 
-def _weigh(term_weights: Mapping[str, float], wanted: WeighedQuery) -> float:
-    return sum([wanted.weights[term] * worth for term, worth in term_weights.items()]) if term_weights else 0.0
+def _weigh(term_weights: Mapping[str, float], weighed: WeighedQuery) -> float:
+    return sum([weighed.weights[term] * worth for term, worth in term_weights.items()]) if term_weights else 0.0
 
 
 def _fill_shares(measured: Sequence[Candidate]) -> None:

@@ -73,29 +73,29 @@ def logistic(amount: float) -> float:
     return 1 / (1 + math.exp(-max(-60.0, min(60.0, amount))))
 
 
-def query_features(wanted: WeighedQuery, measured: Sequence[Candidate]) -> dict[str, float]:
+def query_features(weighed: WeighedQuery, measured: Sequence[Candidate]) -> dict[str, float]:
     """What of a query as a whole bears on whether anything is known; the same for all its hits."""
     seen: set[str] = set()
     for each in measured:
         seen.update(each.found)
         seen.update(each.fields.get("about", ()))
-    weights = wanted.weights
-    strong = _strong(wanted, seen)
+    weights = weighed.weights
+    strong = _strong(weighed, seen)
     unknown = sum(weights[term] for term in strong if term not in seen)
     return {
         "unknown": unknown / max(1e-9, sum(weights[term] for term in strong)),
-        "strange_names": float(min(2, sum(term not in seen for term in wanted.text.proper))),
-        "known_names": float(bool(wanted.names)),
+        "strange_names": float(min(2, sum(term not in seen for term in weighed.text.proper))),
+        "known_names": float(bool(weighed.names)),
         "terms": math.log1p(min(8, len(strong))),
     }
 
 
 def hit_features(
-    wanted: WeighedQuery, each: Candidate, score: float, others: Sequence[float], of_query: Mapping[str, float]
+    weighed: WeighedQuery, each: Candidate, score: float, others: Sequence[float], of_query: Mapping[str, float]
 ) -> dict[str, float]:
     """The features of one hit: the query's, what was measured of it, and by how much it leads."""
     runners_up = others[:_COMPARED]
-    strong = _strong(wanted, each.found)
+    strong = _strong(weighed, each.found)
     matched = sum(term in each.found for term in strong)
     return {
         **each.values,
@@ -104,14 +104,14 @@ def hit_features(
         "complete": float(len(strong) > 1 and matched == len(strong)),
         "nearly": float(len(strong) > 2 and matched == len(strong) - 1),
         "single": float(len(strong) == matched == 1),
-        "titled": float(_is_titled(wanted, strong, each)),
+        "titled": float(_is_titled(weighed, strong, each)),
         "gap": score - sum(runners_up) / _COMPARED,
     }
 
 
-def says_nothing(wanted: WeighedQuery) -> bool:
+def says_nothing(weighed: WeighedQuery) -> bool:
     """Whether a query has no telling word at all: "yes, do that" concerns no memory."""
-    return not wanted.names and not _strong(wanted)
+    return not weighed.names and not _strong(weighed)
 
 
 def probability(features: Mapping[str, float], *, has_vectors: bool) -> float:
@@ -127,15 +127,15 @@ def least_likely(place: int, *, has_vectors: bool) -> float:
     return VECTOR_THRESHOLD if has_vectors else WORD_THRESHOLD
 
 
-def _is_titled(wanted: WeighedQuery, strong: Sequence[str], each: Candidate) -> bool:
+def _is_titled(weighed: WeighedQuery, strong: Sequence[str], each: Candidate) -> bool:
     """Whether the document is named by a proper name of the query, or by two of its telling words."""
     title = each.fields.get("title", ())
-    return any(term in title for term in wanted.text.proper) or sum(term in title for term in strong) > 1
+    return any(term in title for term in weighed.text.proper) or sum(term in title for term in strong) > 1
 
 
-def _strong(wanted: WeighedQuery, found_terms: Collection[str] = ()) -> list[str]:
+def _strong(weighed: WeighedQuery, found_terms: Collection[str] = ()) -> list[str]:
     """The telling terms of a query, without those that only join a word which was found to its neighbour."""
-    terms = [term for term in wanted.text.terms if term not in wanted.names]
+    terms = [term for term in weighed.text.terms if term not in weighed.names]
     pairs = [term for term in terms if len(term) == 2 and not term.isascii()]
     known_pairs = [pair for pair in pairs if pair in found_terms]
     joined = [pair for pair in pairs if pair in found_terms or is_weak(pair)]

@@ -158,11 +158,13 @@ def _without_asks(head: str) -> str:
 
 def render_hits(hits: Iterable[Hit], query: Query, limits: RenderLimits, check: CheckAnchors) -> tuple[Hit, ...]:
     """The hits as they are shown: cut, with header, age and the state of their anchors, as many as fit."""
-    wanted = frozenset(terms(query.text))
-    return within([_render_hit(hit, wanted, query.now, limits, check) for hit in hits], limits.turn_bytes)
+    query_terms = frozenset(terms(query.text))
+    return within([_render_hit(hit, query_terms, query.now, limits, check) for hit in hits], limits.turn_bytes)
 
 
-def _render_hit(hit: Hit, wanted: Collection[str], now: datetime, limits: RenderLimits, check: CheckAnchors) -> Hit:
+def _render_hit(
+    hit: Hit, query_terms: Collection[str], now: datetime, limits: RenderLimits, check: CheckAnchors
+) -> Hit:
     topic = hit.topic
     checks = check(hit.scope, topic)
     head = hit.text.removesuffix(topic.body)
@@ -170,7 +172,7 @@ def _render_hit(hit: Hit, wanted: Collection[str], now: datetime, limits: Render
         hit,
         score=round(hit.score, 4),
         why=str(hit.reasons) or "near in meaning",
-        text=excerpt(head, topic.body, wanted, limits, path=hit.path),
+        text=excerpt(head, topic.body, query_terms, limits, path=hit.path),
         header=header(replace(topic, path=hit.path), now, file_time=hit.file_time, checks=checks, limits=limits.age),
         age_days=age_days(topic, now, hit.file_time),
         anchors=checks,

@@ -106,7 +106,7 @@ def within(hits: Sequence[Hit], room_bytes: int) -> tuple[Hit, ...]:
     return tuple(fitting)
 
 
-def excerpt(head: str, body: str, wanted: Collection[str], limits: RenderLimits, *, path: str) -> str:
+def excerpt(head: str, body: str, query_terms: Collection[str], limits: RenderLimits, *, path: str) -> str:
     """The file whole when it fits, else its head and the part of its body that has the wanted terms."""
     whole = f"{head}{body}"
     if whole.count("\n") < limits.file_lines and len(whole.encode()) <= limits.file_bytes:
@@ -117,8 +117,8 @@ def excerpt(head: str, body: str, wanted: Collection[str], limits: RenderLimits,
     note = f"({{shown}} of {len(lines)} lines are shown. Read {path} for the rest.)"
     room_lines = limits.file_lines - short_head.count("\n") - 4
     room_bytes = limits.file_bytes - len(f"{short_head}\n{_LEFT_OUT}\n\n{_LEFT_OUT}\n{note}".encode()) - 4
-    first, last = _best_span(looked_at, wanted, room_lines, room_bytes)
-    shown = [_cut_around(line, wanted, room_bytes) for line in looked_at[first:last]]
+    first, last = _best_span(looked_at, query_terms, room_lines, room_bytes)
+    shown = [_cut_around(line, query_terms, room_bytes) for line in looked_at[first:last]]
     before = [_LEFT_OUT] if first > 0 else []
     after = [_LEFT_OUT] if last < len(lines) else []
     lines_note = note.format(shown=f"Lines {first + 1} to {last}" if last - first > 1 else f"Line {first + 1}")
@@ -134,9 +134,9 @@ def _short_head(head: str, room_bytes: int) -> str:
     return text if len(text.encode()) <= room_bytes else ""
 
 
-def _best_span(lines: Sequence[str], wanted: Collection[str], room_lines: int, room_bytes: int) -> tuple[int, int]:
+def _best_span(lines: Sequence[str], query_terms: Collection[str], room_lines: int, room_bytes: int) -> tuple[int, int]:
     """The run of lines around the paragraph that matches best, as much as fits; most of it below its beginning."""
-    first, last = max(_paragraphs(lines), key=lambda span: (_matches(lines, span, wanted), -span[0]))
+    first, last = max(_paragraphs(lines), key=lambda span: (_matches(lines, span, query_terms), -span[0]))
     last = first + 1
     while last < len(lines) and _fits(lines[first : last + 1], room_lines * 3 // 4, room_bytes * 3 // 4):
         last += 1
@@ -157,9 +157,9 @@ def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], len(lines)], strict=True))
 
 
-def _matches(lines: Sequence[str], span: tuple[int, int], wanted: Collection[str]) -> float:
+def _matches(lines: Sequence[str], span: tuple[int, int], query_terms: Collection[str]) -> float:
     found_terms = terms("\n".join(lines[span[0] : span[1]]))
-    hits = [term for term in found_terms if term in wanted]
+    hits = [term for term in found_terms if term in query_terms]
     return len(set(hits)) + len(hits) / (len(found_terms) + 10)
 
 
@@ -167,12 +167,12 @@ def _fits(lines: Sequence[str], room_lines: int, room_bytes: int) -> bool:
     return len(lines) <= room_lines and sum(len(line.encode()) + 1 for line in lines) <= room_bytes
 
 
-def _cut_around(line: str, wanted: Collection[str], room_bytes: int) -> str:
+def _cut_around(line: str, query_terms: Collection[str], room_bytes: int) -> str:
     """A line that alone is too long, cut to where it speaks of what is wanted."""
     if len(line.encode()) <= room_bytes:
         return line
     pieces = re.findall(r"\S+\s*|\s+", line)
-    place = next((number for number, piece in enumerate(pieces) if set(terms(piece)) & set(wanted)), 0)
+    place = next((number for number, piece in enumerate(pieces) if set(terms(piece)) & set(query_terms)), 0)
     start = sum(len(piece) for piece in pieces[:place])
     start = max(0, start - room_bytes // 8)
     return line[start:].encode()[: room_bytes - 1].decode(errors="ignore")

@@ -268,19 +268,19 @@ class PassageDatabase:
     def totals(self) -> IndexTotals:
         return IndexTotals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
 
-    def frequencies(self, wanted: Iterable[str]) -> dict[str, tuple[int, int]]:
+    def frequencies(self, query_terms: Iterable[str]) -> dict[str, tuple[int, int]]:
         """Term → (passages that have it, how often it occurs); counted once per state of the index."""
         version = self.version()
         if version != self._frequencies_of or len(self._frequencies) > _FREQUENCIES_KEPT:
             self._frequencies.clear()
             self._frequencies_of = version
-        for term in wanted:
+        for term in query_terms:
             if term not in self._frequencies:
                 row = self._connection.execute("SELECT doc, cnt FROM vocabulary WHERE term = ?", (term,)).fetchone()
                 self._frequencies[term] = row or (0, 0)
-        return {term: self._frequencies[term] for term in wanted}
+        return {term: self._frequencies[term] for term in query_terms}
 
-    def subjects(self, wanted: Sequence[str]) -> frozenset[str]:  # noqa: ARG002 - passages name nobody
+    def subjects(self, query_terms: Sequence[str]) -> frozenset[str]:  # noqa: ARG002 - passages name nobody
         return frozenset()
 
     def find_similar_spellings(self, term: str) -> list[str]:

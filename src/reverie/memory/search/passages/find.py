@@ -41,16 +41,16 @@ class PassageIndex(SearchIndex):
         self.in_a_row: frozenset[str] = frozenset()
         """The keys of the passages that have all words of the last query side by side."""
 
-    def _candidates(self, wanted: WeighedQuery) -> list[int]:
-        frequencies = self._passages.frequencies(wanted.stands_for)
+    def _candidates(self, weighed: WeighedQuery) -> list[int]:
+        frequencies = self._passages.frequencies(weighed.stands_for)
         groups: dict[str, list[str]] = {}
-        for look, (meant, _) in wanted.stands_for.items():
+        for look, (meant, _) in weighed.stands_for.items():
             if frequencies[look][0]:
                 groups.setdefault(meant, []).append(look)
-        telling = sorted(groups, key=lambda term: (-wanted.weights[term], term))
+        telling = sorted(groups, key=lambda term: (-weighed.weights[term], term))
         sizes = [sum(frequencies[look][0] for look in groups[term]) for term in telling]
         words = [f"({_any(groups[term])})" for term in telling]
-        asked = wanted.text.terms
+        asked = weighed.text.terms
         ids: list[int] = []
         if len(asked) > 1 and all(frequencies.get(term, _NEVER)[0] for term in asked):
             ids = self._passages.newest(f'"{" ".join(asked)}"', _IN_A_ROW, self._only)
