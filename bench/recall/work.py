@@ -1,0 +1,212 @@
+"""`python -m bench.recall.work`: recall on developers' memories and requests, through `Memory.save_many` and `recall`.
+
+The product as shipped, abstention on: every store becomes a memory directory of topic files, every request is asked of
+it with its files and tools. What is shown counts, at most five memories and `BUDGET_BYTES` a request. Beside it the
+first five of FTS5's BM25 over the same texts, which never abstains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.recall.data import folder as shared_folder
+from bench.recall.figures import figure
+from bench.recall.systems import fts5
+from reverie import Memory, Topic
+from reverie.memory.search.document import SearchDocument
+from reverie.memory.search.render import attachment
+
+OWN_STORES = Path(__file__).with_name("stores")
+BUDGET_BYTES = 3_000
+MOST_HITS = 5
+KINDS = ("words", "paraphrase", "standing")
+NOW = datetime(2026, 11, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person typed, and the memories it needs: id → 2 (must be recalled) or 1 (helps)."""
+
+    text: str
+    kind: str
+    files: tuple[str, ...]
+    tools: tuple[str, ...]
+    relevant: Mapping[str, int]
+
+    @property
+    def musts(self) -> list[str]:
+        return [name for name, grade in self.relevant.items() if grade == 2]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkStore:
+    """One person's memories and requests."""
+
+    name: str
+    memories: tuple[Mapping[str, Any], ...]
+    requests: tuple[Request, ...]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was shown for the requests of some stores."""
+
+    shown: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    whole: list[float] = field(default_factory=list)
+    unrelated_whole: list[float] = field(default_factory=list)
+    unrelated_bytes: list[float] = field(default_factory=list)
+
+    def add(self, request: Request, shown: Sequence[str], whole: Iterable[str], size_bytes: int) -> None:
+        if request.kind == "none":
+            self.unrelated_whole.append(float(bool(list(whole))))
+            self.unrelated_bytes.append(float(size_bytes))
+            return
+        whole = set(whole)
+        self.shown[request.kind] += [float(name in shown) for name in request.musts]
+        self.whole += [float(name in whole) for name in request.musts]
+
+    def row(self) -> dict[str, float]:
+        """The figures by name."""
+        musts = [value for kind in KINDS for value in self.shown[kind]]
+        means = {kind: figure(self.shown[kind]).mean for kind in KINDS}
+        unrelated = {
+            "unrelated whole": figure(self.unrelated_whole).mean,
+            "unrelated bytes": figure(self.unrelated_bytes).mean,
+        }
+        return {"shown": figure(musts).mean, **means, "whole": figure(self.whole).mean, **unrelated}
+
+
+def read_stores() -> list[WorkStore]:
+    """Our own stores, and those of the shared data where they are."""
+    shared = shared_folder() / "work"
+    files = [*sorted(OWN_STORES.glob("*.jsonl")), *sorted(shared.glob("store*.jsonl"))]
+    return [_read_store(path) for path in files]
+
+
+def _read_store(path: Path) -> WorkStore:
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    beside = path.with_name(path.name.replace("store", "asks"))
+    asks = {}
+    if beside != path and beside.is_file():
+        asks = {line["id"]: line for line in map(json.loads, beside.read_text(encoding="utf-8").splitlines())}
+    memories = tuple(line["memory"] | asks.get(line["memory"]["id"], {}) for line in lines if "memory" in line)
+    requests = tuple(
+        Request(each["text"], each["kind"], tuple(each["files"]), tuple(each["tools"]), each["relevant"])
+        for line in lines
+        if (each := line.get("request"))
+    )
+    return WorkStore(path.stem, memories, requests)
+
+
+def measure_product(store: WorkStore, *, with_asks: bool) -> Outcome:
+    """Save the memories as topics and recall for every request."""
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory() as directory, Memory(Path(directory) / "memory", now=lambda: NOW) as memory:
+        memory.save_many(_topic(each, with_asks=with_asks) for each in store.memories)
+        ids = {topic.path: _id_of(topic, store.memories) for topic in memory.topics()}
+        for request in store.requests:
+            hits = memory.recall(request.text, files=request.files, tools=request.tools)[:MOST_HITS]
+            size = len(attachment(hits).encode())
+            while hits and size > BUDGET_BYTES:
+                hits.pop()
+                size = len(attachment(hits).encode())
+            shown = [ids[hit.topic.path] for hit in hits]
+            whole = [ids[hit.topic.path] for hit in hits if hit.shown == "whole"]
+            outcome.add(request, shown, whole, size)
+    return outcome
+
+
+def measure_bm25(store: WorkStore) -> Outcome:
+    """The first five of FTS5's BM25, whole, whatever they are."""
+    outcome = Outcome()
+    documents = [
+        SearchDocument(each["id"], each["body"], name=each["name"], description=each["description"])
+        for each in store.memories
+    ]
+    sizes = {each.key: len(f"{each.name}{each.description}{each.body}".encode()) for each in documents}
+    rank = fts5(documents, Path())
+    for request in store.requests:
+        shown = rank(request.text)[:MOST_HITS]
+        outcome.add(request, shown, shown, sum(sizes[name] for name in shown))
+    return outcome
+
+
+def _topic(memory: Mapping[str, Any], *, with_asks: bool) -> Topic:
+    from reverie.memory.topics.draft import draft_topic
+
+    return draft_topic(
+        memory["name"],
+        memory["description"],
+        memory["type"],
+        memory["body"],
+        trust="inferred",
+        source=None,
+        observed=date.fromisoformat(memory["observed"]),
+        when=memory.get("words", ()) if with_asks else (),
+        asks=memory.get("asks", ()) if with_asks else (),
+    )
+
+
+def _id_of(topic: Topic, memories: Iterable[Mapping[str, Any]]) -> str:
+    return next(each["id"] for each in memories if each["name"] == topic.name and each["body"] == topic.body)
+
+
+@contextmanager
+def _home(models: Path | None) -> Iterator[None]:
+    """An own home for the program, with the model of vectors or without."""
+    before = os.environ.get("REVERIE_HOME")
+    with tempfile.TemporaryDirectory() as home:
+        if models is not None:
+            (Path(home) / "models").symlink_to(models)
+        os.environ["REVERIE_HOME"] = home
+        try:
+            yield
+        finally:
+            os.environ.pop("REVERIE_HOME")
+            if before is not None:
+                os.environ["REVERIE_HOME"] = before
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.recall.work", description=__doc__)
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models", help="where the model lies")
+    parser.add_argument("--only", help="one store")
+    options = parser.parse_args(arguments)
+    stores = [store for store in read_stores() if options.only in (None, store.name)]
+    if not stores:
+        parser.error(f"no store {options.only!r}")
+    models = options.models if options.models.is_dir() else None
+    if models is None:
+        print(f"no model in {options.models}: no rows with vectors (`reverie models install`)", file=sys.stderr)
+    report: dict[str, dict[str, dict[str, float]]] = {"FTS5/BM25, first five": _rows(stores, measure_bm25)}
+    for label, place in (("words", None), *((("vectors", models),) if models else ())):
+        with _home(place):
+            report[f"reverie, {label}"] = _rows(stores, lambda store: measure_product(store, with_asks=False))
+            report[f"reverie, {label} and asks"] = _rows(stores, lambda store: measure_product(store, with_asks=True))
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
+    return 0
+
+
+def _rows(stores: Sequence[WorkStore], measure: Any) -> dict[str, dict[str, float]]:
+    """Each store's figures, and their means over our own stores and over those of the shared data."""
+    rows = {}
+    for store in stores:
+        rows[store.name] = measure(store).row()
+        print(store.name, *(f"{name} {value:.2f}" for name, value in rows[store.name].items()), sep="  ", flush=True)
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
