@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -158,7 +158,7 @@ def _topic(memory: Mapping[str, Any], *, with_asks: bool) -> Topic:
 
 
 def _id_of(topic: Topic, memories: Iterable[Mapping[str, Any]]) -> str:
-    return next(each["id"] for each in memories if each["name"] == topic.name and each["body"] == topic.body)
+    return next(str(each["id"]) for each in memories if each["name"] == topic.name and each["body"] == topic.body)
 
 
 @contextmanager
@@ -199,8 +199,8 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _rows(stores: Sequence[WorkStore], measure: Any) -> dict[str, dict[str, float]]:
-    """Each store's figures, and their means over our own stores and over those of the shared data."""
+def _rows(stores: Sequence[WorkStore], measure: Callable[[WorkStore], Outcome]) -> dict[str, dict[str, float]]:
+    """Each store's figures."""
     rows = {}
     for store in stores:
         rows[store.name] = measure(store).row()
