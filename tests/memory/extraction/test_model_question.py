@@ -10,6 +10,7 @@ from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.gate import ForeignText, GateContext
 from reverie.memory.extraction.model_question import MESSAGE_CHARS, PIECE_CHARS, pieces, propose
 from reverie.memory.extraction.session import SessionMessage, SessionWords
+from reverie.memory.topics.situations import When
 from reverie.testing.build import reply
 from tests.memory.extraction.kit import said
 from tests.requirements import requirement
@@ -44,6 +45,19 @@ def test_an_answer_becomes_candidates_with_absolute_dates() -> None:
     assert (found.name, found.description) == ("Small PRs", "PRs stay small, until tomorrow (2026-02-17)")
     assert found.body.endswith("**Why:** review")
     assert (found.message, found.session, found.cue) == ("m1", "s1", "model")
+
+
+@requirement("extraction:model", "memory:asks")
+def test_an_answer_says_when_the_memory_matters() -> None:
+    asks = ["split this\nbranch", "x" * 201, 3, *"abcdef"]
+    row = {**ROW, "when": ["review", "*.py"], "asks": asks}
+    [found] = answered([said("small PRs please")], json.dumps({"memories": [row]}))
+
+    topic = found.topic()
+    assert topic.when == When(files=("*.py",), tasks=("review",))
+    assert topic.asks == ("split this branch", "a", "b", "c", "d")
+    [plain] = answered([said("small PRs please")], json.dumps({"memories": [{**ROW, "when": "x", "asks": None}]}))
+    assert (plain.topic().when, plain.topic().asks) == (None, ())
 
 
 @requirement("extraction:model")

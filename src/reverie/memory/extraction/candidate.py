@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from enum import StrEnum
 
+from reverie.memory.topics.situations import parse_when
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust
 from reverie.values import value
 
@@ -40,6 +41,10 @@ class MemoryCandidate:
     """Which rule found it, or `model`."""
     observed: date | None = None
     expires: date | None = None
+    when: tuple[str, ...] = ()
+    """Situations in which it applies, as `parse_when` reads them."""
+    asks: tuple[str, ...] = ()
+    """Requests for which it should come up."""
     doubt: Doubt | None = None
     """Why it hardly is what it was taken for, by the way it reads or by what was said right after."""
 
@@ -64,6 +69,8 @@ class MemoryCandidate:
             self.trust,
             observed=self.observed,
             expires=self.expires,
+            when=parse_when(self.when),
+            asks=self.asks,
             sources=(self.source,),
         )
 

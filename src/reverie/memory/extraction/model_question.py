@@ -16,6 +16,7 @@ from reverie.memory.extraction.fork import fill_prompt
 from reverie.memory.extraction.typed import own_words
 from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.topic import MemoryType
+from reverie.memory.topics.value import ASK_CHARS, MAX_ASKS
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.codec import decode_json
 from reverie.models.ports import Ask, Flow
@@ -27,6 +28,7 @@ ANSWER_TOKENS = 2_048
 
 _TEXT: JsonObject = {"type": "string"}
 _FIELDS = ("type", "name", "description", "body", "why", "how_to_apply", "quote", "message")
+_LISTS = ("when", "asks")
 SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
@@ -34,8 +36,11 @@ SCHEMA: JsonObject = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {field: dict(_TEXT) for field in _FIELDS},
-                "required": list(_FIELDS),
+                "properties": {
+                    **{field: dict(_TEXT) for field in _FIELDS},
+                    **{field: {"type": "array", "items": dict(_TEXT)} for field in _LISTS},
+                },
+                "required": [*_FIELDS, *_LISTS],
                 "additionalProperties": False,
             },
         }
@@ -87,7 +92,7 @@ def prompt_for(messages: Iterable[UserMessage], manifest: str) -> str:
 
 
 def _answer_by_rules(messages: Iterable[UserMessage]) -> str:
-    rows = [
+    rows: list[JsonObject] = [
         {
             "type": each.type.value,
             "name": each.name,
@@ -97,6 +102,8 @@ def _answer_by_rules(messages: Iterable[UserMessage]) -> str:
             "how_to_apply": "",
             "quote": each.quote,
             "message": each.message,
+            "when": [],
+            "asks": [],
         }
         for message in messages
         for each in find_candidates(message)
@@ -107,8 +114,9 @@ def _answer_by_rules(messages: Iterable[UserMessage]) -> str:
 def _read_answer(text: str, messages: Sequence[UserMessage]) -> tuple[MemoryCandidate, ...]:
     rows = _rows(text)
     by_id = {each.message: each for each in messages}
-    named = ({field: str(row.get(field) or "").strip() for field in _FIELDS} for row in rows if isinstance(row, dict))
-    candidates = tuple(candidate for answer in named if (candidate := _candidate(answer, by_id)) is not None)
+    candidates = tuple(
+        candidate for row in rows if isinstance(row, dict) and (candidate := _candidate(row, by_id)) is not None
+    )
     if rows and not candidates:
         raise ValueError("none of its memories has a type, a name and a description")
     heard = [normal(each.text) for each in messages]
@@ -133,7 +141,8 @@ def _rows(text: str) -> list[Json]:
     raise ValueError("it is not valid JSON")
 
 
-def _candidate(answer: dict[str, str], by_id: dict[str, UserMessage]) -> MemoryCandidate | None:
+def _candidate(row: JsonObject, by_id: dict[str, UserMessage]) -> MemoryCandidate | None:
+    answer = {field: str(row.get(field) or "").strip() for field in _FIELDS}
     if answer["type"] not in set(MemoryType) or not answer["name"] or not answer["description"]:
         return None
     message = by_id.get(answer["message"]) or next((one for one in by_id.values() if answer["quote"] in one.text), None)
@@ -151,4 +160,12 @@ def _candidate(answer: dict[str, str], by_id: dict[str, UserMessage]) -> MemoryC
         message.session if message else "",
         cue="model",
         observed=day,
+        when=_lines(row.get("when")),
+        asks=tuple(ask for ask in _lines(row.get("asks")) if len(ask) <= ASK_CHARS)[:MAX_ASKS],
     )
+
+
+def _lines(values: Json) -> tuple[str, ...]:
+    """The texts of a list, one line each; what a model gives instead of a list counts for nothing."""
+    texts = [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+    return tuple(filter(None, (" ".join(text.split()) for text in texts)))
