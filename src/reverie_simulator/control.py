@@ -58,8 +58,8 @@ def control_routes(simulation: Simulation) -> list[Route]:
         return await state(request)
 
     async def actions(request: Request) -> Response:
-        wanted = await _json(request)
-        listed = wanted if isinstance(wanted, list) else [wanted]
+        document = await _json(request)
+        listed = document if isinstance(document, list) else [document]
         simulation.add_actions(*(action_from_json(each, "in the request") for each in listed))
         return await state(request)
 

@@ -154,8 +154,8 @@ class SimulatedProvider:
     ) -> tuple[tuple[JsonObject, ...], SimulatedPrompt]:
         """Write the summary; an empty one in the script stands for a summary that failed."""
         facts = turn.read.facts
-        asked = self.counter.stretch(INSTRUCTION_TOKENS, facts.tokens_factor)
-        outcomes.append(self.cache.serve(summary_request(prompt, asked), turn.now))
+        instruction_tokens = self.counter.stretch(INSTRUCTION_TOKENS, facts.tokens_factor)
+        outcomes.append(self.cache.serve(summary_request(prompt, instruction_tokens), turn.now))
         scripted = turn.action.summary
         summary = default_summary(turn.read.body) if scripted is None else scripted
         tokens = REPLY_TOKENS + self.counter.text(summary, facts.tokens_factor)
@@ -359,15 +359,15 @@ def cut_to_limits(
 ) -> ScriptedReply:
     """Stop at a stop sequence, at `max_tokens`, or where the window ends."""
     reply = _cut_at_sequence(reply, texts_at(body, "stop_sequences"))
-    asked = number_at(body, "max_tokens")
-    limit = min(asked, room_tokens)
+    max_tokens = number_at(body, "max_tokens")
+    limit = min(max_tokens, room_tokens)
     blocks: list[JsonObject] = []
     used = 0
     for block in reply.blocks:
         size = tokens_of(block)
         if used + size > limit:
             blocks.extend(_beginning(block, (limit - used) / size))
-            reason = "max_tokens" if asked <= room_tokens else "model_context_window_exceeded"
+            reason = "max_tokens" if max_tokens <= room_tokens else "model_context_window_exceeded"
             return ScriptedReply(tuple(blocks), reason)
         blocks.append(block)
         used += size

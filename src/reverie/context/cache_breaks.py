@@ -223,9 +223,9 @@ class CacheWatch:
 
         `edits` are what the provider says it cleared. What it cleared anew, or was asked to delete, is no break.
         """
-        asked = _deletions(request)
-        is_edited = list(edits) != self._edits or asked != self._deletions
-        self._edits, self._deletions = list(edits), asked
+        deletions = _deletions(request)
+        is_edited = list(edits) != self._edits or deletions != self._deletions
+        self._edits, self._deletions = list(edits), deletions
         cache_break = None if is_edited else self._break(usage, predicted, now)
         marks = request.cache_marks if request is not None else ()
         self._usage, self._answered_at = usage, now

@@ -38,10 +38,10 @@ def find_deleted(items: Sequence[Item]) -> set[str]:
 
 def empty_deleted(view: View, cleared_text: str) -> View:
     """The view for a provider that cannot delete inside its cache: what it would have deleted is emptied here."""
-    asked = find_deleted(view.items)
-    if not asked:
+    deleted = find_deleted(view.items)
+    if not deleted:
         return view
-    items = [_empty_results(item, asked, cleared_text) for item in view.items if not is_cache_edit(item)]
+    items = [_empty_results(item, deleted, cleared_text) for item in view.items if not is_cache_edit(item)]
     return view.with_items(items)
 
 
@@ -54,12 +54,12 @@ def drop_invalid_edits(view: View) -> View:
     for item in view.items:
         results_in_view.update(result.tool_use_id for result in item.message.tool_results)
         if is_cache_edit(item):
-            asked = _list_deleted_references(item)
-            valid = [name for name in dict.fromkeys(asked) if name in results_in_view]
+            references = _list_deleted_references(item)
+            valid = [name for name in dict.fromkeys(references) if name in results_in_view]
             results_in_view.difference_update(valid)
             if not valid:
                 continue
-            if valid != asked:
+            if valid != references:
                 item = replace(item, message=Message(Role.USER, (deletions(valid),)))
         items.append(item)
     return view if items == list(view.items) else view.with_items(items)
@@ -79,11 +79,13 @@ def _edits(block: Opaque) -> list[JsonObject]:
     return [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
 
 
-def _empty_results(item: Item, asked: set[str], cleared_text: str) -> Item:
+def _empty_results(item: Item, deleted: set[str], cleared_text: str) -> Item:
     if item.kind is not ItemKind.RESULT:
         return item
     content = tuple(
-        replace(block, content=cleared_text) if isinstance(block, ToolResult) and block.tool_use_id in asked else block
+        replace(block, content=cleared_text)
+        if isinstance(block, ToolResult) and block.tool_use_id in deleted
+        else block
         for block in item.message.content
     )
     return item if content == item.message.content else replace(item, message=Message(Role.USER, content))

@@ -126,7 +126,7 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, was_re
         if not kept_items
         else _scope("The messages from this one on stay as they are and need no summary", kept_items[0])
     )
-    wanted = SummaryRequest(
+    request = SummaryRequest(
         items[:start] if was_refused or kind == PARTIAL else items,
         limit,
         case.weight(items) - case.weight(kept_items),
@@ -136,10 +136,10 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, was_re
     )
     # A summary of a few words is not worth asking for: the model would answer with a sentence about nothing.
     asks = limit >= LEAST_SUMMARY_TOKENS
-    written = (yield from summarise(wanted, case.scene, case.settings)) if asks else by_structure(wanted)
+    written = (yield from summarise(request, case.scene, case.settings)) if asks else by_structure(request)
     replacement = _smaller(case, must, kind, written, kept_items, limit)
     if replacement is None and written.by != EMBEDDED:
-        replacement = _smaller(case, must, kind, by_structure(wanted), kept_items, limit)
+        replacement = _smaller(case, must, kind, by_structure(request), kept_items, limit)
     return NOTHING if replacement is None else seal(case, replacement)
 
 
@@ -173,7 +173,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[StageOutcome]:
     must = must_survive(case.entries, case.view.leaf, rereads=case.scene.rereads)
     replaced = case.weight(gone)
     limit = min(case.settings.summary_max_tokens, replaced // 2)
-    wanted = SummaryRequest(
+    request = SummaryRequest(
         items,
         limit,
         replaced,
@@ -186,7 +186,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[StageOutcome]:
     if not gone:
         return NOTHING
     asks = limit >= LEAST_SUMMARY_TOKENS
-    written = (yield from summarise(wanted, case.scene, case.settings)) if asks else by_structure(wanted)
+    written = (yield from summarise(request, case.scene, case.settings)) if asks else by_structure(request)
     effective = case.scene.budget.effective_tokens
     quarter = max(0, replaced - limit) // 4
     limits = SurvivalLimits(

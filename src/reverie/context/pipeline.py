@@ -84,16 +84,16 @@ def prepare(
     view = projection.view()
     for step in steps:
         try:
-            wanted = step(view, scene)
+            outcome = step(view, scene)
         except (Error, *BREAKAGES) as problem:
             failures.append(Failure(getattr(step, "__qualname__", "stage"), f"{type(problem).__name__}: {problem}"))
             continue
-        if not wanted.entries:
+        if not outcome.entries:
             continue
-        wanted = wanted if write is None else write(wanted)
-        view = apply(projection, wanted)
-        done += wanted
-        if wanted.reductions:
+        outcome = outcome if write is None else write(outcome)
+        view = apply(projection, outcome)
+        done += outcome
+        if outcome.reductions:
             scene = replace(scene, budget=scene.budget.using(measure(view)))
     return PreparedView(done, scene, tuple(failures))
 

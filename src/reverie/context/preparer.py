@@ -314,7 +314,7 @@ class Preparer:
     def _edits_cache(self) -> bool:
         return self.facts.abilities.cache_edits and self._has_options and Option.CACHE_EDITS not in self._off
 
-    def _output_tokens(self, wanted: int | None, budget: WindowBudget) -> int:
+    def _output_tokens(self, max_tokens: int | None, budget: WindowBudget) -> int:
         """How much may be answered: as asked, within the model's limit and what the window leaves.
 
         Where it leaves too little, the provider refuses or stops, and the conversation is reduced.
@@ -324,7 +324,7 @@ class Preparer:
             budget.window_tokens - budget.used_tokens,
             scale_to_window(LEAST_ANSWER_TOKENS, budget.window_tokens),
         )
-        limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, room)
+        limits = (max_tokens or self.settings.model.max_output_tokens, self.facts.max_output_tokens, room)
         return max(1, min(limit for limit in limits if limit is not None))
 
     def _predict_break(self, request: Request, log: Conversation) -> Break | None:

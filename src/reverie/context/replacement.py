@@ -291,11 +291,11 @@ def _as_item(attachment: RestoredAttachment) -> Item:
 def _decisions(case: Case, kept_items: Sequence[Item]) -> Iterable[SpillDecision]:
     """What stands for results of kept messages; the entries that said so lie before the boundary."""
     deleted = find_deleted(case.view.items)
-    wanted = {item.uuid for item in kept_items}
+    kept_uuids = {item.uuid for item in kept_items}
     whole = {
         result.tool_use_id: result.content
         for entry in case.entries
-        if isinstance(entry, UserEntry) and (envelope := envelope_of(entry)) is not None and envelope.uuid in wanted
+        if isinstance(entry, UserEntry) and (envelope := envelope_of(entry)) is not None and envelope.uuid in kept_uuids
         for result in entry.message.tool_results
     }
     for item in kept_items:

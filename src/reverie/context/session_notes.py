@@ -223,8 +223,10 @@ def sections(text: str) -> list[NotesSection]:
 
 def keeps_frame(text: str, frame: str) -> bool:
     """Whether every heading and instruction line of the frame is there, unchanged and in order, and nothing else is."""
-    wanted = [(section.heading, section.instruction) for section in sections(frame)]
-    return bool(wanted) and wanted == [(section.heading, section.instruction) for section in sections(text)]
+    frame_sections = [(section.heading, section.instruction) for section in sections(frame)]
+    return bool(frame_sections) and frame_sections == [
+        (section.heading, section.instruction) for section in sections(text)
+    ]
 
 
 def shorten_notes(text: str, settings: NotesSettings, weigh: Weigh, *, total_tokens: int, path: Path) -> str:

@@ -266,12 +266,13 @@ def _places(items: Sequence[Item], uuid: str) -> list[int]:
 
 def _about(items: Sequence[Item], subject: str) -> list[Item]:
     """The rounds that mention the subject, newest first; a call brings its answers along."""
-    wanted = subject.casefold()
-    calls = {call.id for item in items for call in item.message.tool_uses if wanted in _block(call).casefold()}
+    folded_subject = subject.casefold()
+    calls = {call.id for item in items for call in item.message.tool_uses if folded_subject in _block(call).casefold()}
     mentioning = [
         item
         for item in items
-        if any(result.tool_use_id in calls for result in item.message.tool_results) or wanted in plain(item).casefold()
+        if any(result.tool_use_id in calls for result in item.message.tool_results)
+        or folded_subject in plain(item).casefold()
     ]
     mentioning.reverse()
     return mentioning

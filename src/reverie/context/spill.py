@@ -41,10 +41,12 @@ def spill(settings: SpillSettings, path_of: Callable[[str], Path] | None) -> Sta
         for waiting in rounds:
             chosen = _chosen(waiting, settings)
             for tool, result in waiting:
-                wanted = result.tool_use_id in chosen
+                is_chosen = result.tool_use_id in chosen
                 limit = settings.preview_bytes if scene.reads_files else _share(settings, tool, len(waiting))
                 decision = (
-                    decide(result, result.text, tool, path_of, limit, reads_files=scene.reads_files) if wanted else None
+                    decide(result, result.text, tool, path_of, limit, reads_files=scene.reads_files)
+                    if is_chosen
+                    else None
                 )
                 decisions.append(decision or SpillDecision(result.tool_use_id, None))
                 if decision is not None and decision.path is not None:
@@ -106,15 +108,15 @@ def _results_from(view: View, first: int) -> set[str]:
     return {result.tool_use_id for item in view.items[first:] for result in item.message.tool_results} - view.decided
 
 
-def _names(items: Sequence[Item], wanted: set[str]) -> dict[str, str]:
+def _names(items: Sequence[Item], call_ids: set[str]) -> dict[str, str]:
     """The tools of these calls; they are among the newest."""
     names: dict[str, str] = {}
     for item in reversed(items):
-        if len(names) == len(wanted):
+        if len(names) == len(call_ids):
             break
         if item.kind is ItemKind.REPLY:
             for block in item.message.content:
-                if type(block) is ToolUse and block.id in wanted:
+                if type(block) is ToolUse and block.id in call_ids:
                     names.setdefault(block.id, block.name)
     return names
 

@@ -68,32 +68,32 @@ class SummaryRequest:
     instructions: str = ""
 
 
-def summarise(wanted: SummaryRequest, scene: StageContext, settings: CompactionSettings) -> Flow[WrittenSummary]:
+def summarise(request: SummaryRequest, scene: StageContext, settings: CompactionSettings) -> Flow[WrittenSummary]:
     """Ask until there is a summary; the embedded one is the last word.
 
     The question stands behind the conversation exactly as it was sent, so that nearly all of it is read from the cache.
     """
-    groups = by_round(wanted.items)
+    groups = by_round(request.items)
     for _ in range(settings.too_long_retries + 1):
         if not groups:
             break
         read = [item for group in groups for item in group]
-        unread = len(wanted.items) - len(read)
+        unread = len(request.items) - len(read)
         try:
-            reply = yield _ask(wanted, read, unread)
+            reply = yield _ask(request, read, unread)
         except ContextTooLong as problem:
             groups = with_less(groups, problem.gap_tokens, scene, settings)
             continue
         text = summary_of(reply)
-        if text and scene.weigh_text(text) < wanted.replaced_tokens:
+        if text and scene.weigh_text(text) < request.replaced_tokens:
             return WrittenSummary(f"{_unread(unread)}\n\n{text}" if unread else text, reply.model, unread)
         break
-    return by_structure(wanted)
+    return by_structure(request)
 
 
-def by_structure(wanted: SummaryRequest) -> WrittenSummary:
+def by_structure(request: SummaryRequest) -> WrittenSummary:
     """The summary that no model writes."""
-    return WrittenSummary(wanted.embedded(), EMBEDDED)
+    return WrittenSummary(request.embedded(), EMBEDDED)
 
 
 def _unread(count: int) -> str:
@@ -144,23 +144,23 @@ def summary_of(reply: Reply) -> str:
     return text if sum(section in text for section in SECTIONS) >= _ENOUGH_SECTIONS else ""
 
 
-def _ask(wanted: SummaryRequest, items: Sequence[Item], unread: int) -> Ask:
-    instructions = wanted.instructions.strip()
+def _ask(request: SummaryRequest, items: Sequence[Item], unread: int) -> Ask:
+    instructions = request.instructions.strip()
     prompt = fill(
         read_prompt("summary"),
         {
-            "limit": f"{wanted.limit_tokens:,}",
-            "scope": wanted.scope,
+            "limit": f"{request.limit_tokens:,}",
+            "scope": request.scope,
             "instructions": f"\nThe user asks for this in summaries:\n{instructions}" if instructions else "",
         },
     )
     return Ask(
         "summary",
         re.sub(r"\n{3,}", "\n\n", prompt).strip(),
-        wanted.embedded,
+        request.embedded,
         # A provider takes no conversation that begins with a reply, so a note stands for what was left out.
         context=(*((user(_unread(unread)),) if unread else ()), *(item.message for item in items)),
-        max_tokens=int(wanted.limit_tokens * _ROOM_FOR_ANALYSIS),
+        max_tokens=int(request.limit_tokens * _ROOM_FOR_ANALYSIS),
         embedded_on_failure=True,
     )
 

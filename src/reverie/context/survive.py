@@ -225,12 +225,12 @@ def _current(must: MustSurvive) -> str:
 
 
 def _verbatim(
-    wanted: Sequence[Survivor], limit_tokens: int, weigh: Weigh, must: MustSurvive, *, current: str
+    survivors: Sequence[Survivor], limit_tokens: int, weigh: Weigh, must: MustSurvive, *, current: str
 ) -> list[_Told]:
     """Texts word for word within the limit; beyond it the longest in part, the older of two first, then the oldest
     only by pointer. The current request gives way last.
     """
-    shown = [_Told(one, Fate.BACK, one.text) for one in wanted]
+    shown = [_Told(one, Fate.BACK, one.text) for one in survivors]
     weights = [weigh(one.text) for one in shown]
     total = sum(weights)
     part_tokens = max(_LEAST_PART_TOKENS, min(_PART_TOKENS, limit_tokens // 8))
@@ -258,11 +258,11 @@ def _verbatim(
     return shown
 
 
-def _list_survivors(wanted: Sequence[Survivor], limits: SurvivalLimits, weigh: Weigh) -> list[_Told]:
+def _list_survivors(survivors: Sequence[Survivor], limits: SurvivalLimits, weigh: Weigh) -> list[_Told]:
     """One line each while the limits last; a long text gives way to shorter ones after it."""
     accounts: list[_Told] = []
     tokens_left, left_for_lists = limits.facts, limits.listed
-    for survivor in wanted:
+    for survivor in survivors:
         weight = weigh(survivor.text)
         is_list = survivor.sort in (Sort.TROUBLE, Sort.FILE)
         if survivor.sort is Sort.INSTRUCTIONS or weight > (

@@ -54,8 +54,8 @@ def write_many(contents: Sequence[tuple[Path, bytes | str]], *, mode: int | None
                 write_folder(path.parent)
                 temporary = temporary_beside(path)
                 prepared.append((temporary, path))
-                wanted = _mode_to_keep(path) if mode is None else mode
-                write_new(temporary, content, mode=wanted, durable=durable and not sync_all)
+                new_mode = _mode_to_keep(path) if mode is None else mode
+                write_new(temporary, content, mode=new_mode, durable=durable and not sync_all)
         if sync_all:
             os.sync()
         for temporary, path in prepared:
@@ -177,9 +177,9 @@ def write_at(folder: int, path: Path, content: bytes, *, mode: int | None = None
     """
     name, temporary = path.name, temporary_beside(path).name
     with translate_os_errors("write", path):
-        wanted = _mode_to_keep(name, folder=folder) if mode is None else mode
+        new_mode = _mode_to_keep(name, folder=folder) if mode is None else mode
         try:
-            write_new(temporary, content, mode=wanted, folder=folder)
+            write_new(temporary, content, mode=new_mode, folder=folder)
             written = os.stat(temporary, dir_fd=folder, follow_symlinks=False)
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:

@@ -39,8 +39,8 @@ def missing(folder: IndexedFolder, name: str) -> NoReturn:
     from difflib import get_close_matches
 
     names = folder.names()
-    wanted = name.casefold()
-    holding = [title for title in names.values() if wanted and wanted in title.casefold()]
+    folded_name = name.casefold()
+    holding = [title for title in names.values() if folded_name and folded_name in title.casefold()]
     near = dict.fromkeys([*holding, *get_close_matches(name, [*names.values(), *names], n=_SUGGESTED, cutoff=0.5)])
     hint = f"; perhaps {' or '.join(map(repr, list(near)[:_SUGGESTED]))}" if near else "; run `reverie list` for a list"
     raise UserMistake(f"no memory {name!r} in {folder.folder.directory}{hint}")

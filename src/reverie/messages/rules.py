@@ -135,10 +135,10 @@ def _same_results(item: Item, following: Item | None) -> bool:
 
 def _answers(calls: Sequence[ToolUse], results: Sequence[ToolResult]) -> tuple[Block, ...]:
     """One result per call: the given ones in their order, then a stand-in for each that is missing."""
-    wanted = {call.id for call in calls}
+    call_ids = {call.id for call in calls}
     answered: dict[str, ToolResult] = {}
     for result in results:
-        if result.tool_use_id in wanted:
+        if result.tool_use_id in call_ids:
             answered.setdefault(result.tool_use_id, result)
     missing = (ToolResult(call.id, UNANSWERED, is_error=True) for call in calls if call.id not in answered)
     return (*answered.values(), *missing)

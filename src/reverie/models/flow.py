@@ -45,14 +45,14 @@ async def answer(model: Model, request: Request, listen: Callable[[Event], None]
 
 async def exact_tokens(model: Model, request: Request) -> int | None:
     """How many input tokens the provider counts for a request; None where it does not count, or not now."""
-    asked: object = model
-    while not hasattr(asked, "count_tokens"):
+    counting_model: object = model
+    while not hasattr(counting_model, "count_tokens"):
         # What books or names calls stands around the model that makes them.
-        asked = getattr(asked, "inner", None)
-        if asked is None:
+        counting_model = getattr(counting_model, "inner", None)
+        if counting_model is None:
             return None
     try:
-        return await cast("CountsTokens", asked).count_tokens(request)
+        return await cast("CountsTokens", counting_model).count_tokens(request)
     except Unavailable:
         return None
 
@@ -138,7 +138,7 @@ def as_request(ask: Ask, parent: Request, model: str) -> Request:
     """
     messages = conform((*ask.context, user(ask.prompt)))
     is_the_parents = model.removesuffix("[1m]") == parent.model.removesuffix("[1m]")
-    asked = Request(
+    request = Request(
         parent.model if is_the_parents else model,
         messages,
         system=parent.system,
@@ -150,14 +150,14 @@ def as_request(ask: Ask, parent: Request, model: str) -> Request:
         embedded=ask.embedded,
     )
     if not is_the_parents:
-        return asked
+        return request
     thinking = parent.thinking or {}
     budget = thinking.get("budget_tokens")
     if isinstance(budget, int):
         # Thinking counts as output.
-        asked = replace(asked, max_tokens=ask.max_tokens + budget)
+        request = replace(request, max_tokens=ask.max_tokens + budget)
     return replace(
-        asked,
+        request,
         thinking=parent.thinking if not budget or may_begin_thinking(messages) else None,
         effort=parent.effort,
         context_management=_clearing(parent.context_management),

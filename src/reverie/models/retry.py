@@ -39,9 +39,9 @@ class Retries:
         """How long to wait after failed attempt number `attempt`, counted from 1; None to give up."""
         if attempt >= self.attempts or isinstance(failure, _HOPELESS):
             return None
-        asked = failure.retry_after_seconds
-        if asked is not None:
-            return asked if asked <= self.patience_seconds else None
+        retry_after = failure.retry_after_seconds
+        if retry_after is not None:
+            return retry_after if retry_after <= self.patience_seconds else None
         doubled = min(self.first_wait_seconds * 2.0 ** (attempt - 1), self.longest_wait_seconds)
         # Between half and whole: clients that failed together do not come back together.
         return doubled * (1 + random()) / 2

@@ -68,12 +68,12 @@ def covers_url(rule: PermissionRule, url: str, kind: RuleKind) -> bool:
     """Whether a rule of the network is about this address."""
     if not rule.about:
         return True
-    host, wanted = host_of(url), rule.about.removeprefix("domain:").casefold().rstrip(".")
+    host, rule_host = host_of(url), rule.about.removeprefix("domain:").casefold().rstrip(".")
     if not host:
         return False
-    if wanted.startswith("*."):
-        return host.endswith(wanted[1:])
-    return host == wanted or (kind is not RuleKind.ALLOW and host.endswith(f".{wanted}"))
+    if rule_host.startswith("*."):
+        return host.endswith(rule_host[1:])
+    return host == rule_host or (kind is not RuleKind.ALLOW and host.endswith(f".{rule_host}"))
 
 
 def covers_subject(rule: PermissionRule, subject: str) -> bool:

@@ -109,16 +109,16 @@ def hidden_from_rules(examined: Examined, policy: Policy) -> str:
 
 def _may_mean(rule: PermissionRule, step: SimpleCommand) -> bool:
     """Whether a rule about a subcommand (`git push:*`) may mean a command whose subcommand cannot be told."""
-    wanted = rule.about.removesuffix("*").rstrip(": ").split()
+    rule_words = rule.about.removesuffix("*").rstrip(": ").split()
     if (
-        len(wanted) < 2
-        or (step.program or "").rpartition("/")[2] != wanted[0]
+        len(rule_words) < 2
+        or (step.program or "").rpartition("/")[2] != rule_words[0]
         or not names_tool(rule, "Bash", RuleKind.DENY)
     ):
         return False
-    words = after_git_options(step) if wanted[0] == "git" else step.words[1:]
+    words = after_git_options(step) if rule_words[0] == "git" else step.words[1:]
     operands = [word.value for word in words if word.value is None or not word.value.startswith("-")]
-    for word, operand in zip(wanted[1:], operands, strict=False):
+    for word, operand in zip(rule_words[1:], operands, strict=False):
         if operand is None:
             return True
         if word != operand:

@@ -66,13 +66,13 @@ class Chore:
         with suppress(Error):
             remove_stop_request(self.folder, self.id)
         self._write()
-        asked = Stop()
+        stop = Stop()
         try:
-            async with cancel_on_stop_request(self.folder, self.id) as asked:
+            async with cancel_on_stop_request(self.folder, self.id) as stop:
                 yield
         except asyncio.CancelledError:
             self._end("killed", "stopped")
-            if not asked.is_asked:
+            if not stop.is_asked:
                 raise
             self.is_stopped = True
             present = asyncio.current_task()

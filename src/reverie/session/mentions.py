@@ -70,17 +70,17 @@ def _names(text: str) -> Iterator[str]:
 
 def _existing(name: str, desk: Desk) -> Mention | None:
     lines = _LINES.search(name)
-    for text, asked in ((name, None), (name[: lines.start()], lines) if lines else ("", None)):
+    for text, line_range in ((name, None), (name[: lines.start()], lines) if lines else ("", None)):
         try:
             path = desk.resolve(text) if text else None
             if path is None or not (path.is_file() or path.is_dir()):
                 continue
         except (OSError, ValueError, RuntimeError):
             continue
-        if asked is None:
+        if line_range is None:
             return Mention(path)
-        first = max(1, int(asked[1]))
-        return Mention(path, first, max(1, int(asked[2] or first) - first + 1))
+        first = max(1, int(line_range[1]))
+        return Mention(path, first, max(1, int(line_range[2] or first) - first + 1))
     return None
 
 

@@ -394,8 +394,8 @@ async def git_status(run: Run, *, looks_at_files: bool = True) -> str:
 
     Without `looks_at_files` the list of changes is left out: asking for it could start a program of the repository's.
     """
-    asked = (_BRANCH, _COMMIT, _MAIN, _AUTHOR, _COMMITS, *((_STATUS,) if looks_at_files else ()))
-    branch, commit, main, author, commits, *rest = await asyncio.gather(*(run(command) for command in asked))
+    commands = (_BRANCH, _COMMIT, _MAIN, _AUTHOR, _COMMITS, *((_STATUS,) if looks_at_files else ()))
+    branch, commit, main, author, commits, *rest = await asyncio.gather(*(run(command) for command in commands))
     if branch is None and not any(rest):
         return ""
     unknown = "git did not answer in time" if looks_at_files else "the repository's configuration names programs"

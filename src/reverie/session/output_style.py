@@ -68,10 +68,10 @@ def list_output_styles(
 
 def find_output_style(styles: Iterable[OutputStyle], name: str) -> OutputStyle | None:
     """The style that a name means, in any case of letters; a plugin's also by a short name that only one has."""
-    wanted = name.strip().casefold()
+    folded_name = name.strip().casefold()
     candidates = tuple(styles)
-    exact = [one for one in candidates if one.name.casefold() == wanted]
-    short = [one for one in candidates if one.name.casefold().rpartition(":")[2] == wanted]
+    exact = [one for one in candidates if one.name.casefold() == folded_name]
+    short = [one for one in candidates if one.name.casefold().rpartition(":")[2] == folded_name]
     return exact[-1] if exact else short[0] if len(short) == 1 else None
 
 
@@ -126,16 +126,16 @@ def read_styling(options: SessionOptions, plugins: Sequence[Plugin]) -> StyleCho
     """Find the styles of a session and the one that holds."""
     by_name = {style.name: style for style in _list_all(options, plugins)}
     styles = tuple(by_name[name] for name in sorted(by_name))
-    wanted = (options.settings.output_style or "").strip()
-    if not wanted:
+    style_name = (options.settings.output_style or "").strip()
+    if not style_name:
         return StyleChoice(styles, next((one for one in styles if one.is_forced), None))
-    if wanted.casefold() == DEFAULT:
+    if style_name.casefold() == DEFAULT:
         return StyleChoice(styles)
-    chosen = find_output_style(styles, wanted)
+    chosen = find_output_style(styles, style_name)
     if chosen is not None:
         return StyleChoice(styles, chosen)
     names = ", ".join([DEFAULT, *(one.name for one in styles)])
-    return StyleChoice(styles, problem=f"there is no output style {wanted!r} (`output_style`); there are {names}")
+    return StyleChoice(styles, problem=f"there is no output style {style_name!r} (`output_style`); there are {names}")
 
 
 def _list_all(options: SessionOptions, plugins: Sequence[Plugin]) -> tuple[OutputStyle, ...]:

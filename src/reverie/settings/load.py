@@ -220,9 +220,9 @@ def git_tracks(path: Path) -> bool:
     if find_checkout(path.parent) is None:
         return False
     # Another spelling of the name is the same file on some systems.
-    asked = ("--icase-pathspecs", "ls-files", "--error-unmatch", "--", path.name)
+    arguments = ("--icase-pathspecs", "ls-files", "--error-unmatch", "--", path.name)
     try:
-        return run_git(path.parent, *asked).returncode != 1
+        return run_git(path.parent, *arguments).returncode != 1
     except Unavailable:
         return True
 

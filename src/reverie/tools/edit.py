@@ -109,31 +109,31 @@ def _explain_no_match(content: str, old: str) -> str:
     if _LINE_NUMBERS.search(old) and _LINE_NUMBERS.sub("", old) in _plain(content):
         return f"{explanation} It holds the line numbers that Read puts in front; leave them out."
     lines = split(content)
-    wanted = split(old)
-    place = _alike_but_for_blanks(lines, wanted)
+    old_lines = split(old)
+    place = _alike_but_for_blanks(lines, old_lines)
     if place is not None:
-        near = number_lines([cut(line) for line in lines[place : place + len(wanted)]], place + 1)
+        near = number_lines([cut(line) for line in lines[place : place + len(old_lines)]], place + 1)
         return f"{explanation} These lines differ from it only in white space:\n{replace_invalid_bytes(near)}"
-    place = _most_alike(lines, wanted)
+    place = _most_alike(lines, old_lines)
     if place is None:
         return f"{explanation} Nothing in the file is like it; Read the file again."
     first = max(0, place - 2)
-    near = number_lines([cut(line) for line in lines[first : place + max(3, min(len(wanted), 12))]], first + 1)
+    near = number_lines([cut(line) for line in lines[first : place + max(3, min(len(old_lines), 12))]], first + 1)
     return f"{explanation} Most alike is this:\n{replace_invalid_bytes(near)}"
 
 
-def _alike_but_for_blanks(lines: list[str], wanted: list[str]) -> int | None:
+def _alike_but_for_blanks(lines: list[str], old_lines: list[str]) -> int | None:
     bare = ["".join(line.split()) for line in lines]
-    sought = ["".join(line.split()) for line in wanted]
+    sought = ["".join(line.split()) for line in old_lines]
     if not any(sought):
         return None
     starts = range(len(bare) - len(sought) + 1)
     return next((start for start in starts if bare[start : start + len(sought)] == sought), None)
 
 
-def _most_alike(lines: list[str], wanted: list[str]) -> int | None:
+def _most_alike(lines: list[str], old_lines: list[str]) -> int | None:
     """The place of the line that is most like the first telling line of what was sought."""
-    telling = max((line.strip()[:300] for line in wanted[:10]), key=len, default="")
+    telling = max((line.strip()[:300] for line in old_lines[:10]), key=len, default="")
     if not telling:
         return None
     best = difflib.get_close_matches(

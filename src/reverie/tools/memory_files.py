@@ -231,10 +231,10 @@ def _check(arguments: JsonObject) -> None:
 
 
 def _range(arguments: JsonObject, total: int) -> tuple[int, int]:
-    asked = arguments.get("view_range")
-    if not isinstance(asked, list) or len(asked) != 2:
+    view_range = arguments.get("view_range")
+    if not isinstance(view_range, list) or len(view_range) != 2:
         return 1, total
-    first, last = (int(value) for value in asked if isinstance(value, int | float))
+    first, last = (int(value) for value in view_range if isinstance(value, int | float))
     return max(1, first), total if last == -1 else last
 
 

@@ -69,13 +69,15 @@ async def fetch_from(address: str, url: str) -> Fetched:
     certificates = await asyncio.to_thread(load_certificates)
     host = urlsplit(url).hostname
     try:
-        wanted = httpx2.URL(url)
-        headers = {"Host": wanted.netloc.decode("ascii"), **_HEADERS}
-        extensions = {"sni_hostname": wanted.raw_host.decode("ascii")}
+        parsed_url = httpx2.URL(url)
+        headers = {"Host": parsed_url.netloc.decode("ascii"), **_HEADERS}
+        extensions = {"sni_hostname": parsed_url.raw_host.decode("ascii")}
         async with (
             asyncio.timeout(WHOLE_SECONDS),
             httpx2.AsyncClient(verify=certificates, trust_env=False, timeout=TIMEOUT_SECONDS) as client,
-            client.stream("GET", wanted.copy_with(host=address), headers=headers, extensions=extensions) as response,
+            client.stream(
+                "GET", parsed_url.copy_with(host=address), headers=headers, extensions=extensions
+            ) as response,
         ):
             body = await read_at_most(response, MAX_BYTES)
     except TimeoutError as error:

@@ -66,8 +66,8 @@ class Registry:
 
     def only(self, names: Iterable[str]) -> Registry:
         """Those of these names, in the same order."""
-        wanted = set(names)
-        return Registry(tool.tool for name, tool in self._tools.items() if name in wanted)
+        name_set = set(names)
+        return Registry(tool.tool for name, tool in self._tools.items() if name in name_set)
 
     def with_tools(self, tools: Iterable[Tool]) -> Registry:
         """These and further ones behind them, so that what was sent stays in its place."""

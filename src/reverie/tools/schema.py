@@ -34,8 +34,8 @@ def find_problem(value: object, schema: JsonObject, where: str = "") -> str | No
     kinds = schema.get("type")
     allowed = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
     if allowed and not any(_is(value, str(kind)) for kind in allowed):
-        wanted = " or ".join(_WORDS.get(str(kind), str(kind)) for kind in allowed)
-        return f"{_describe_place(where)} must be {wanted}, not {_kind_of(value)}"
+        expected = " or ".join(_WORDS.get(str(kind), str(kind)) for kind in allowed)
+        return f"{_describe_place(where)} must be {expected}, not {_kind_of(value)}"
     choices = schema.get("enum")
     if isinstance(choices, list) and value not in choices:
         return f"{_describe_place(where)} must be one of {', '.join(map(repr, choices))}, not {value!r}"

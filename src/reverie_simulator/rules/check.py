@@ -67,12 +67,13 @@ def _yield_problem(problem: str | None) -> Iterator[str]:
 
 
 def _reply_problems(body: JsonObject, facts: ModelFacts) -> Iterator[str]:
-    asked = number_at(body, "max_tokens")
-    if asked == 0 and "max_tokens" in body and not _only_fills_the_cache(body):
+    max_tokens = number_at(body, "max_tokens")
+    if max_tokens == 0 and "max_tokens" in body and not _only_fills_the_cache(body):
         yield "max_tokens: Input should be greater than or equal to 1"
-    if asked > facts.max_output_tokens:
+    if max_tokens > facts.max_output_tokens:
         yield (
-            f"max_tokens: {asked} > {facts.max_output_tokens}, which is the maximum allowed number of output tokens "
+            f"max_tokens: {max_tokens} > {facts.max_output_tokens}, "
+            "which is the maximum allowed number of output tokens "
             f"for {facts.name}"
         )
     for setting in ("temperature", "top_p", "top_k"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reverie.settings.load import Configuration
 
 
-def chat(common: Common, wanted: SessionRequest) -> int:
+def chat(common: Common, request: SessionRequest) -> int:
     """Work in the terminal until the user leaves; returns the exit code."""
     configuration = common.configuration()
     choice = from_settings.model_choice(configuration, common.model)
@@ -39,7 +39,7 @@ def chat(common: Common, wanted: SessionRequest) -> int:
         raise Unavailable(
             f"The terminal needs {problem.name}, which is not installed. Install `reverie[tui]`."
         ) from problem
-    screen = Chat(surroundings(common, wanted, configuration, choice.name, greeting))
+    screen = Chat(surroundings(common, request, configuration, choice.name, greeting))
     screen.run()
     if screen.failure is not None:
         raise screen.failure
@@ -49,7 +49,7 @@ def chat(common: Common, wanted: SessionRequest) -> int:
 
 
 def surroundings(
-    common: Common, wanted: SessionRequest, configuration: Configuration, model: str, greeting: str
+    common: Common, request: SessionRequest, configuration: Configuration, model: str, greeting: str
 ) -> TerminalContext:
     """What the terminal needs to know of the settings and of this process."""
     from reverie import __version__
@@ -66,8 +66,8 @@ def surroundings(
     def open_wished_session(approver: Approver, wish: Wish) -> Session:
         from reverie.session.session import Session
 
-        options = build_session_options(common, wish.model or model, wanted.options, approver=approver)
-        return open_session(options, wanted) if wish.is_first else Session.open(options, resume=wish.resume)
+        options = build_session_options(common, wish.model or model, request.options, approver=approver)
+        return open_session(options, request) if wish.is_first else Session.open(options, resume=wish.resume)
 
     return TerminalContext(
         directory=directory,
@@ -75,7 +75,7 @@ def surroundings(
         open=open_wished_session,
         now=load.SystemClock().now,
         list_sessions=lambda: list_glances(session_folders(configuration, directory)),
-        budget=lambda name: from_settings.budget(settings, name, window=wanted.options.get("window_tokens")),
+        budget=lambda name: from_settings.budget(settings, name, window=request.options.get("window_tokens")),
         edit=lambda text: click.edit(text, extension=".md"),
         copy=copy_to_tmux if is_in_tmux else lambda _: None,
         clipboard_image=save_clipboard_image,

@@ -226,10 +226,11 @@ def _print(
     if learned.estimate.requests:
         from reverie.apps.cli.output import dollars, short_count
 
-        asked = learned.estimate
+        estimate = learned.estimate
         click.echo(
-            f"with a model: {format_count(asked.requests, 'request')}, {short_count(asked.input_tokens)} tokens in, "
-            f"at most {short_count(asked.output_tokens)} out, at most {dollars(asked.cost_usd)}",
+            f"with a model: {format_count(estimate.requests, 'request')}, "
+            f"{short_count(estimate.input_tokens)} tokens in, "
+            f"at most {short_count(estimate.output_tokens)} out, at most {dollars(estimate.cost_usd)}",
             err=True,
         )
 

@@ -72,16 +72,16 @@ def _program(common: Common) -> tuple[str, ...]:
     return (*words, *(["--project", common.project] if common.project else []))
 
 
-def open_session(options: SessionOptions, wanted: SessionRequest) -> Session:
+def open_session(options: SessionOptions, request: SessionRequest) -> Session:
     """A new session, or the one that is to be continued."""
     from reverie.session.session import Session
 
-    resume = wanted.resume
-    if wanted.goes_on:
+    resume = request.resume
+    if request.goes_on:
         resume = newest_session(options)
-    if wanted.fork and resume is None:
+    if request.fork and resume is None:
         raise UserMistake("--fork-session requires --resume SESSION or --continue")
-    return Session.open(options, resume=resume, fork=wanted.fork)
+    return Session.open(options, resume=resume, fork=request.fork)
 
 
 def newest_session(options: SessionOptions) -> str:

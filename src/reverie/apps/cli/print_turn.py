@@ -357,10 +357,12 @@ async def run_command(session: Session, name: str, argument: str) -> str:
         session.uncompact()
         return "last compaction undone"
     before = session.status.used_tokens
-    wanted = parse_compact_argument(argument)
-    if wanted.side and not wanted.message:
+    compact_argument = parse_compact_argument(argument)
+    if compact_argument.side and not compact_argument.message:
         named = ", ".join(f"{uuid} “{' '.join(text.split())[:60]}”" for uuid, text in session.prompts[-_PROMPTS_NAMED:])
-        raise UserMistake(f"/compact {wanted.side} requires a message id; your most recent messages: {named or 'none'}")
-    if await session.compact(wanted.instructions, **wanted.part) is None:
+        raise UserMistake(
+            f"/compact {compact_argument.side} requires a message id; your most recent messages: {named or 'none'}"
+        )
+    if await session.compact(compact_argument.instructions, **compact_argument.part) is None:
         return "nothing to compact"
     return f"compacted from {short_count(before)} to {short_count(session.status.used_tokens)} tokens"

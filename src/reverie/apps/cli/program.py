@@ -188,18 +188,18 @@ def cli(
         "agents": agents,
     }
     check_flags(options)
-    wanted = SessionRequest(resume, goes_on, fork, options)
+    request = SessionRequest(resume, goes_on, fork, options)
     if prompt is None:
         from reverie.apps.cli.chat import chat
 
-        ctx.exit(chat(ctx.obj, wanted))
+        ctx.exit(chat(ctx.obj, request))
     from reverie.apps.cli.print_turn import print_turn, prompt_text
 
     text = prompt_text(prompt)
     chosen = model_or_refusal(ctx.obj)
     if chosen is None:
         ctx.exit(FAILED)
-    ctx.exit(print_turn(open_session(build_session_options(ctx.obj, chosen, options), wanted), text, output_format))
+    ctx.exit(print_turn(open_session(build_session_options(ctx.obj, chosen, options), request), text, output_format))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -72,8 +72,8 @@ def command(
     with Memory.at(load.places(configuration), configuration.settings, directory) as memory:
         started = time.perf_counter()
         roles = () if role is None else (role,)
-        asked = PastQuery(" ".join(query), limit, session, since, roles)
-        result = memory.search_report(asked, fresh=fresh, progress=_tell)
+        past_query = PastQuery(" ".join(query), limit, session, since, roles)
+        result = memory.search_report(past_query, fresh=fresh, progress=_tell)
         took_ms = round((time.perf_counter() - started) * 1000, 1)
     if as_json:
         from reverie.apps.cli.output import print_json

@@ -30,17 +30,17 @@ async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
 
 async def compact(host: Host, argument: str) -> None:
     """Compact now; what came of it is told as after one that came by itself."""
-    wanted = parse_compact_argument(argument)
-    if wanted.side and not wanted.message:
+    compact_argument = parse_compact_argument(argument)
+    if compact_argument.side and not compact_argument.message:
         rows = [PickerRow(uuid, " ".join(text.split())) for uuid, text in reversed(host.conversation.prompts)]
         if not rows:
             host.say("no messages yet")
             return
-        chosen = await host.choose(_SIDES[wanted.side], rows)
+        chosen = await host.choose(_SIDES[compact_argument.side], rows)
         if chosen is None:
             return
-        wanted = replace(wanted, message=chosen)
-    if await host.conversation.compact(wanted.instructions, **wanted.part) is None:
+        compact_argument = replace(compact_argument, message=chosen)
+    if await host.conversation.compact(compact_argument.instructions, **compact_argument.part) is None:
         host.say("nothing to compact yet")
 
 

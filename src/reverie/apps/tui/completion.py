@@ -59,12 +59,12 @@ def complete(
 
 def rank(typed: str, paths: Sequence[str]) -> list[str]:
     """The paths that a few letters mean, the likeliest first."""
-    wanted = typed.casefold()
-    if not wanted:
+    letters = typed.casefold()
+    if not letters:
         return sorted(paths, key=lambda path: (path.rstrip("/").count("/"), path))[:MOST]
     scored = []
     for path in paths:
-        score = _score(wanted, path.casefold())
+        score = _score(letters, path.casefold())
         if score is not None:
             scored.append((score, len(path), path))
     return [path for _, _, path in sorted(scored)[:MOST]]

@@ -105,11 +105,11 @@ ASKED_WORTH = 1.5
 def worths(facts: Facts, visible: Collection[str] = ()) -> dict[str, float]:
     """The worth of every identifier; those in `visible` count little."""
     current = facts.current_request
-    asked = current.text if current else ""
+    request_text = current.text if current else ""
     return {
         name: _worth(one, facts.rounds)
         * (VISIBLE_WORTH if name in visible else 1.0)
-        * (ASKED_WORTH if asked and name in asked else 1.0)
+        * (ASKED_WORTH if request_text and name in request_text else 1.0)
         for name, one in facts.terms.items()
     }
 

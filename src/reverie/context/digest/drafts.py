@@ -80,9 +80,9 @@ class DraftLines:
 
     def _decisions(self) -> Iterable[DigestLine]:
         for number, decision in enumerate(self._facts.decisions):
-            asked = f" (asked: “{cut(decision.after, 120)}”)" if decision.after else ""
+            asked_before = f" (asked: “{cut(decision.after, 120)}”)" if decision.after else ""
             yield DigestLine(
-                DigestTopic.DECISION, (decision.round, number), f"“{decision.quote}”{asked}",
+                DigestTopic.DECISION, (decision.round, number), f"“{decision.quote}”{asked_before}",
                 terms_of_line(decision.quote), floor=0.4 if decision.uuid in self._quoted else 2.0,
             )  # fmt: skip
 

@@ -109,10 +109,10 @@ def _title(facts: Facts) -> list[str]:
 
 
 def _task(facts: Facts, lines: Sequence[DigestLine], limit: float, weigh: Weigh) -> list[str]:
-    asked = quote_requests(facts.requests, limit_tokens=limit * 0.7, weigh=weigh, short=short_ids(facts.ids))
-    rest = limit - sum(weigh(row) + 1 for row in asked)
+    requests = quote_requests(facts.requests, limit_tokens=limit * 0.7, weigh=weigh, short=short_ids(facts.ids))
+    rest = limit - sum(weigh(row) + 1 for row in requests)
     return [
-        *asked,
+        *requests,
         *plain_lines(lines, DigestTopic.PLAN),
         *_fill_bullets(facts, lines, rest, weigh, DigestTopic.DECISION),
     ]

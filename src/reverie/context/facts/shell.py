@@ -123,8 +123,8 @@ def _uses_of(part: str, body: str, folder: str) -> list[FileUse]:
     if (program == "sed" and any(word.startswith("-i") for word in words)) or program in _EDITORS:
         uses += [FileUse(path, "edited", content=body or first) for path in files]
     elif program in _READERS and not body:
-        asked = _RANGE.search(part)
-        lines = (int(asked[1]), int(asked[2])) if asked else None
+        range_match = _RANGE.search(part)
+        lines = (int(range_match[1]), int(range_match[2])) if range_match else None
         uses += [FileUse(path, "read", lines) for path in files]
     elif program in _SEARCHERS:
         uses += [FileUse(path, "searched") for path in files if "." in path.rsplit("/", 1)[-1]]

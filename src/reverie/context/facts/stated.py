@@ -64,8 +64,8 @@ def decisions(text: str) -> tuple[str, ...]:
 def question(text: str) -> str:
     """The question with which a reply ends, or nothing."""
     last = split_clauses(text)[-3:]
-    asked = [one for one in last if one.endswith(("?", "？"))]
-    return asked[-1] if asked else ""
+    questions = [one for one in last if one.endswith(("?", "？"))]
+    return questions[-1] if questions else ""
 
 
 def statements(text: str) -> tuple[str, ...]:

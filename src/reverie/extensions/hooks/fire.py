@@ -122,9 +122,11 @@ class Hooks:
         for hook in chosen:
             if hook.handler.in_background:
                 self._start(hook, occasion)
-        asked = [hook for hook in chosen if not hook.handler.in_background]
+        foreground = [hook for hook in chosen if not hook.handler.in_background]
         async with asyncio.TaskGroup() as together:
-            running = [together.create_task(self._run(hook, occasion, self._timeout(hook, asked))) for hook in asked]
+            running = [
+                together.create_task(self._run(hook, occasion, self._timeout(hook, foreground))) for hook in foreground
+            ]
         verdict = merge_verdicts([HookVerdict(messages=changed), *(task.result() for task in running)])
         if event == "ConfigChange" and payload.get("source") == _POLICY and verdict.blocked is not None:
             # Nobody may keep out what an administrator says.
@@ -204,8 +206,8 @@ class Hooks:
     def _timeout(self, hook: Hook, beside: Sequence[Hook]) -> float:
         limits = self._limits
         if hook.event == "SessionEnd":
-            wanted = max((one.timeout_seconds or 0.0 for one in beside), default=0.0)
-            total = max(limits.session_end_timeout_seconds, min(wanted, MAX_SESSION_END_SECONDS))
+            longest_seconds = max((one.timeout_seconds or 0.0 for one in beside), default=0.0)
+            total = max(limits.session_end_timeout_seconds, min(longest_seconds, MAX_SESSION_END_SECONDS))
             return min(hook.timeout_seconds or total, total)
         if hook.timeout_seconds is not None:
             return hook.timeout_seconds

@@ -85,12 +85,12 @@ def _long_words(plain: bytes) -> list[bytes]:
 
 def _words_of_machines(plain: bytes, words: list[bytes]) -> Iterator[tuple[int, int]]:
     """The places of words that no person made up."""
-    wanted = {word: values for word in set(words) if (values := _values_in(word))}
+    values_by_word = {word: values for word in set(words) if (values := _values_in(word))}
     view, place = b" " + plain.translate(_OF_TOKENS) + b" ", 0
-    for word in words if wanted else ():
-        if word in wanted:
+    for word in words if values_by_word else ():
+        if word in values_by_word:
             place = view.index(b" " + word + b" ", place)
-            for value in wanted[word]:
+            for value in values_by_word[word]:
                 start = place + word.index(value)
                 yield start, start + len(value)
 
@@ -140,11 +140,11 @@ def _in_context(text: str, plain: bytes) -> Iterator[_Span]:
 
 def _places(keyword: str, text: str, lowered: bytes) -> Iterator[int]:
     if keyword.isascii():
-        wanted = keyword.encode()
-        place = lowered.find(wanted)
+        keyword_bytes = keyword.encode()
+        place = lowered.find(keyword_bytes)
         while place >= 0:
             yield place
-            place = lowered.find(wanted, place + 1)
+            place = lowered.find(keyword_bytes, place + 1)
     elif not text.isascii():
         yield from (match.start() for match in re.finditer(f"(?i){keyword}", text))
 

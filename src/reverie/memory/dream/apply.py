@@ -67,23 +67,23 @@ def _files(store: Store, step: DreamStep, taken: Mapping[str, bytes | None]) -> 
                 return f"{path} was changed concurrently"
             files |= {path: None, _archive_path(store, path, present, {**taken, **files}): present}
             continue
-        wanted: bytes | None = after.encode()
-        if present != before and present != wanted:
-            if present is None or before is None or wanted is None:
+        content: bytes | None = after.encode()
+        if present != before and present != content:
+            if present is None or before is None or content is None:
                 return f"{path} was changed concurrently"
-            wanted = merge_bytes(path, before, wanted, present)
-            if wanted is None:
+            content = merge_bytes(path, before, content, present)
+            if content is None:
                 return f"{path} was changed concurrently in the same place"
-        if wanted is not None and (distortion := _find_distortion(step, path, wanted)):
+        if content is not None and (distortion := _find_distortion(step, path, content)):
             return f"{path} has {distortion}"
-        files[path] = wanted
+        files[path] = content
     return files
 
 
-def _find_distortion(step: DreamStep, path: str, wanted: bytes) -> PolarityMismatch | None:
+def _find_distortion(step: DreamStep, path: str, content: bytes) -> PolarityMismatch | None:
     """In what a topic would say otherwise than the words it quotes, or than the user's own words that it changes."""
     try:
-        topic = parse_topic(path, wanted.decode())
+        topic = parse_topic(path, content.decode())
         before = [parse_topic(each, text) for each, text in step.before.items() if text is not None]
     except (Damaged, UnicodeDecodeError):
         return None

@@ -51,8 +51,8 @@ def estimate_dream(
     measured = forks.measure(spec)
     first, facts, long_lived = measured.first_tokens, measured.profile, measured.long_lived_tokens
     topics = [weigh_text(text, rates_for(facts)) for text in texts]
-    wanted = rounds or FEWEST_ROUNDS - 1 + math.ceil(len(topics) / TOPICS_PER_ROUND)
-    count = max(1, min(spec.max_rounds or wanted, wanted))
+    expected_rounds = rounds or FEWEST_ROUNDS - 1 + math.ceil(len(topics) / TOPICS_PER_ROUND)
+    count = max(1, min(spec.max_rounds or expected_rounds, expected_rounds))
     # Every round but the first adds what was said before it and its share of the topics.
     added = output_tokens + (round(sum(topics) / (count - 1)) if count > 1 else 0)
     usage = Usage(cache_write_tokens=first, cache_write_1h_tokens=long_lived, output_tokens=output_tokens)

@@ -86,11 +86,11 @@ class Reader:
 
     def likest(self, text: str, others: Sequence[str]) -> tuple[int, float]:
         """Which of the others is nearest in meaning, and how near, from -1 to 1; only English is compared."""
-        asked = [each for each in (text, *others) if is_english(each)]
-        embedder = self._embedder() if len(asked) > 1 and asked[0] == text else None
+        english = [each for each in (text, *others) if is_english(each)]
+        embedder = self._embedder() if len(english) > 1 and english[0] == text else None
         if embedder is None:
             return -1, -1.0
-        new = [each for each in dict.fromkeys(asked) if each not in self._vectors]
+        new = [each for each in dict.fromkeys(english) if each not in self._vectors]
         if new:
             self._vectors |= dict(zip(new, embedder.embed(new), strict=True))
         near = {

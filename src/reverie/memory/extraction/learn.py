@@ -217,12 +217,12 @@ class _Lesson:
         fresh = words.after(learnt.last) if learnt else words.messages
         new = fresh if len(fresh) <= len(marked) else marked
         try:
-            extracted, asked = await self._extract_candidates(words, new)
+            extracted, model_result = await self._extract_candidates(words, new)
         except Refused as spent:
             return Learned(sessions=1, stopped=str(spent))
         except Unavailable as problem:
             return Learned(sessions=1, failed=((path.stem, str(problem)),))
-        done = replace(asked, sessions=1, messages=len(new), refused=extracted.refused)
+        done = replace(model_result, sessions=1, messages=len(new), refused=extracted.refused)
         if self._dry_run:
             return replace(done, saved=tuple(self._would_save(extracted)))
         result = self._keeper.keep(extracted)
@@ -241,9 +241,11 @@ class _Lesson:
             return Extracted(), Learned()
         listed = manifest(self._keeper.topics.values(), self._folder.directory)
         cut = tuple(pieces(messages))
-        asked = Learned(estimate=sum((_estimate(self._model.name, prompt_for(one, listed)) for one in cut), Estimate()))
+        model_result = Learned(
+            estimate=sum((_estimate(self._model.name, prompt_for(one, listed)) for one in cut), Estimate())
+        )
         if self._dry_run:
-            return extract(words, new, self._keeper.scene), asked
+            return extract(words, new, self._keeper.scene), model_result
         candidates: list[MemoryCandidate] = []
         unusable: list[str] = []
         for piece in cut:
@@ -254,7 +256,7 @@ class _Lesson:
                 unusable.append(str(problem))
                 candidates += (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
         scene = replace(self._keeper.scene, said=tuple(ForeignText(each.text) for each in messages))
-        return let_through(words, candidates, scene), replace(asked, replies=len(cut), unusable=tuple(unusable))
+        return let_through(words, candidates, scene), replace(model_result, replies=len(cut), unusable=tuple(unusable))
 
     async def _ask_model(self, piece: Sequence[UserMessage], listed: str, model: Model) -> Sequence[MemoryCandidate]:
         from reverie.models.flow import run_flow

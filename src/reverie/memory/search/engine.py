@@ -120,9 +120,9 @@ class SearchIndex:
             if len(pieces) > 1:
                 of_sentences[document.key] = (len(texts), len(texts) + len(pieces))
                 texts += pieces
-            asked = parts[document.key]
-            first = max(asked, default=-1) + 1
-            asked |= {first + n: len(texts) - len(document.asks) + n for n in range(len(document.asks))}
+            asked_parts = parts[document.key]
+            first = max(asked_parts, default=-1) + 1
+            asked_parts |= {first + n: len(texts) - len(document.asks) + n for n in range(len(document.asks))}
         vectors = embedder.embed(texts)
         packed = {key: [(part, pack(vectors[at])) for part, at in own.items()] for key, own in parts.items()}
         by_sentence = {key: pack_sentences(vectors[first:last]) for key, (first, last) in of_sentences.items()}
@@ -151,7 +151,7 @@ class SearchIndex:
         scored.sort(key=lambda entry: (-entry[0], entry[1].row.key))
         of_query = query_features(weighed, measured)
         scores = [score for score, _ in scored]
-        asked = {*weighed.text.terms, *weighed.names}
+        query_terms = {*weighed.text.terms, *weighed.names}
         hits: list[Candidate] = []
         for place, (score, each) in enumerate(scored[: query.limit]):
             features = hit_features(weighed, each, score, scores[place + 1 :], of_query)
@@ -162,7 +162,9 @@ class SearchIndex:
                 continue
             # Words of what was said before only help to order what the query itself finds.
             words = {
-                name: tuple(sorted(own)) for name, field_terms in each.fields.items() if (own := field_terms & asked)
+                name: tuple(sorted(own))
+                for name, field_terms in each.fields.items()
+                if (own := field_terms & query_terms)
             }
             if query.abstains and not words and not has_vectors:
                 continue
@@ -224,20 +226,20 @@ class SearchIndex:
 
     def _weigh_query(self, text: QueryText, context: str) -> tuple[WeighedQuery, dict[str, tuple[str, ...]]]:
         totals = self._database.totals()
-        asked = dict.fromkeys(text.terms, 1.0)
+        term_shares = dict.fromkeys(text.terms, 1.0)
         for term in analyse_query(context).terms if context else ():
-            asked.setdefault(term, _CONTEXT_WORTH)
+            term_shares.setdefault(term, _CONTEXT_WORTH)
         names = self._database.subjects(text.terms)
-        frequencies = self._database.frequencies(asked)
+        frequencies = self._database.frequencies(term_shares)
         stands_for: dict[str, tuple[str, float]] = {}
         weights: dict[str, float] = {}
         corrected: dict[str, tuple[str, ...]] = {}
         passages = max(_LEAST_PASSAGES, totals.passages)
         total = 0.0
         unknown = 0
-        for term, worth in asked.items():
+        for term, worth in term_shares.items():
             count = frequencies[term][1]
-            others = sorted(other for other in synonyms(term) if other not in asked)
+            others = sorted(other for other in synonyms(term) if other not in term_shares)
             if not count and worth == 1.0 and term not in names and unknown < _MOST_TERMS:
                 unknown += 1
                 similar = corrections(term, self._database.find_similar_spellings)

@@ -118,9 +118,9 @@ class TopicTable:
         """The topics at these paths."""
         topics: dict[str, Indexed] = {}
         for start in range(0, len(paths), _ASKED_AT_ONCE):
-            asked = paths[start : start + _ASKED_AT_ONCE]
-            sql = f"{_READ} AND path IN ({_marks(asked)})"
-            topics |= {row[0]: _to_indexed(*row) for row in self._database.execute(sql, list(asked))}
+            batch = paths[start : start + _ASKED_AT_ONCE]
+            sql = f"{_READ} AND path IN ({_marks(batch)})"
+            topics |= {row[0]: _to_indexed(*row) for row in self._database.execute(sql, list(batch))}
         return topics
 
     def topics(self) -> Iterator[Indexed]:

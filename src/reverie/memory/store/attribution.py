@@ -163,12 +163,12 @@ def _is_about(step: RecordedWrite, place: Path) -> bool:
 
 def _explaining(steps: list[RecordedWrite], before: str, after: str) -> RecordedWrite | None:
     """The last of the steps which, in a row, lead from one text to the other."""
-    wanted = _plain(after)
+    target = _plain(after)
     for first in reversed(range(len(steps))):
         text: str | None = before
         for step in steps[first:]:
             text = step.apply(text) if text is not None else None
-            if text is not None and _plain(text) == wanted:
+            if text is not None and _plain(text) == target:
                 return step
     return None
 

@@ -191,8 +191,8 @@ class History:
         commits = [row[7:] for row in listed.splitlines() if row.startswith("commit ")]
         if not commits:
             return "", ""
-        asked = "".join(f"{commit}\n" for commit in commits).encode()
-        rows = self.git.run("log", "--no-walk=sorted", "--format=%H %P", "--stdin", stdin=asked).decode().splitlines()
+        request = "".join(f"{commit}\n" for commit in commits).encode()
+        rows = self.git.run("log", "--no-walk=sorted", "--format=%H %P", "--stdin", stdin=request).decode().splitlines()
         parents = {parent for row in rows for parent in row.split()[1:]}
         return next(row[:40] for row in rows if row[:40] not in parents), "looking at all commits"
 

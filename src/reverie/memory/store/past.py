@@ -34,10 +34,10 @@ def log(history: History, path: str | None = None, *, limit: int | None = None) 
 
 def find_commits(history: History, names: Iterable[str]) -> Iterator[Commit]:
     """These commits, in the order given."""
-    asked = "".join(f"{name}\n" for name in names).encode()
-    if not asked:
+    request = "".join(f"{name}\n" for name in names).encode()
+    if not request:
         return iter(())
-    return _read_commits(history, history.git.run("log", "-z", "--no-walk=unsorted", "--stdin", _RECORD, stdin=asked))
+    return _read_commits(history, history.git.run("log", "-z", "--no-walk=unsorted", "--stdin", _RECORD, stdin=request))
 
 
 def find_commit(history: History, name: str) -> Commit:
@@ -101,9 +101,9 @@ def commit_at(history: History, when: datetime) -> str | None:
 def read_at(history: History, commit: str | None, paths: Iterable[str]) -> dict[str, bytes | None]:
     """The contents of files in a commit; None for those it does not hold."""
     tree = read_tree(history.git, commit)
-    wanted = list(dict.fromkeys(paths))
-    blobs = read_blobs(history.git, (tree[path] for path in wanted if path in tree))
-    return {path: blobs[tree[path]] if path in tree else None for path in wanted}
+    unique_paths = list(dict.fromkeys(paths))
+    blobs = read_blobs(history.git, (tree[path] for path in unique_paths if path in tree))
+    return {path: blobs[tree[path]] if path in tree else None for path in unique_paths}
 
 
 def read_all_versions(history: History) -> Iterator[tuple[str, bytes]]:
@@ -165,9 +165,9 @@ def _read_commits(history: History, records: bytes) -> Iterator[Commit]:
 
 
 def _list_changed_paths(history: History, commits: list[str]) -> dict[str, tuple[str, ...]]:
-    asked = "".join(f"{name}\n" for name in commits).encode()
+    ids = "".join(f"{name}\n" for name in commits).encode()
     listed = history.git.run(
-        "diff-tree", "--stdin", "--root", "-r", "-z", "--name-only", "--no-renames", "-m", "--first-parent", stdin=asked
+        "diff-tree", "--stdin", "--root", "-r", "-z", "--name-only", "--no-renames", "-m", "--first-parent", stdin=ids
     )
     names = set(commits)
     paths: dict[str, list[str]] = {}

@@ -341,11 +341,11 @@ class Writer:
             return
         list(self.commit_external_edits(0))
         files: dict[str, bytes | None] = {}
-        for path, wanted in contested.items():
+        for path, intended in contested.items():
             there = None if path in self.held else self.tree.read(path)
             before = read_blob(self.history.git, old[path]) if path in old else b""
-            merged = merge_bytes(path, before, wanted, there) if there is not None else None
-            files[conflict_path(path, wanted) if merged is None else path] = wanted if merged is None else merged
+            merged = merge_bytes(path, before, intended, there) if there is not None else None
+            files[conflict_path(path, intended) if merged is None else path] = intended if merged is None else merged
         self._commit(files, AT_ONCE)
 
 

@@ -81,17 +81,17 @@ def find_topic(name: str, paths: Iterable[str], names: Callable[[], Mapping[str,
         UserMistake: more than one fits equally well.
     """
     paths = list(paths)
-    wanted = key_of(name)
-    spellings = {wanted, f"{wanted}.md"}
+    name_key = key_of(name)
+    spellings = {name_key, f"{name_key}.md"}
     if name in paths:
         return name
     return (
         _only([path for path in paths if key_of(path) in spellings], name)
         or _only([path for path in paths if key_of(path.rpartition("/")[2]) in spellings], name)
-        or _only([path for path, title in names().items() if key_of(title) == wanted], name)
+        or _only([path for path, title in names().items() if key_of(title) == name_key], name)
         or (
-            _only([path for path in paths if key_of(path.rpartition("/")[2]).startswith(wanted)], name)
-            if wanted
+            _only([path for path in paths if key_of(path.rpartition("/")[2]).startswith(name_key)], name)
+            if name_key
             else None
         )
     )

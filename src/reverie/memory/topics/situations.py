@@ -56,8 +56,8 @@ def matches(when: When, situation: Situation) -> tuple[str, ...]:
         reasons += [f"{file} matches {pattern}"] if file is not None else []
     used = {tool.casefold() for tool in situation.tools}
     reasons += [f"{tool} is in use" for tool in when.tools if tool.casefold() in used]
-    asked = find_asked_tasks(situation.request) if when.tasks else {}
-    reasons += [f"the request is about {task} ({asked[task]})" for task in when.tasks if task in asked]
+    tasks_asked = find_asked_tasks(situation.request) if when.tasks else {}
+    reasons += [f"the request is about {task} ({tasks_asked[task]})" for task in when.tasks if task in tasks_asked]
     folded = _fold(situation.request) if when.words else ""
     # Most words are not there at all; a pattern for each would take longer than the whole recall.
     words = (word for word in when.words if word.strip().casefold() in folded)

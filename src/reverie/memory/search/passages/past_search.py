@@ -135,8 +135,8 @@ class PastSearch:
 
 def find_matched_words(text: str, words: Iterable[str]) -> frozenset[str]:
     """The words of a text, as they are written there, whose terms are among these."""
-    wanted = frozenset(words)
-    return frozenset(word for word in _WORD.findall(text) if not wanted.isdisjoint(terms(word)))
+    term_set = frozenset(words)
+    return frozenset(word for word in _WORD.findall(text) if not term_set.isdisjoint(terms(word)))
 
 
 def _is_telling(hit: Candidate, query: str) -> bool:

@@ -150,13 +150,13 @@ def read_blob(git: Git, oid: bytes) -> bytes:
 
 def read_blobs(git: Git, oids: Iterable[bytes]) -> dict[bytes, bytes]:
     """The contents of many blobs, by one call of git."""
-    wanted = list(dict.fromkeys(oids))
-    if not wanted:
+    unique_oids = list(dict.fromkeys(oids))
+    if not unique_oids:
         return {}
-    answer = git.run("cat-file", "--batch", stdin=b"".join(b"%s\n" % oid.hex().encode() for oid in wanted))
+    answer = git.run("cat-file", "--batch", stdin=b"".join(b"%s\n" % oid.hex().encode() for oid in unique_oids))
     contents: dict[bytes, bytes] = {}
     at = 0
-    for oid in wanted:
+    for oid in unique_oids:
         end = answer.index(b"\n", at)
         head = answer[at:end].split(b" ")
         if len(head) < 3:

@@ -417,9 +417,9 @@ class Catalogue:
     def _load_all(self, entries: Entries) -> None:
         """Bring every row up to these entries; only contents that are new are read."""
         indexed = self._table.oids()
-        wanted = {path: entry.oid for path, entry in entries.items()}
-        self._table.remove(path for path in indexed if path not in wanted)
-        new = ((path, oid) for path, oid in wanted.items() if indexed.get(path) != oid)
+        oids = {path: entry.oid for path, entry in entries.items()}
+        self._table.remove(path for path in indexed if path not in oids)
+        new = ((path, oid) for path, oid in oids.items() if indexed.get(path) != oid)
         self._table.put(row for path, oid in new for row in self._read_rows(path, oid))
         self._table.commit(self._history.head)
 

@@ -116,8 +116,8 @@ def _whole(now: str, was: str, source: str) -> str:
 def merge_prose(base: str, mine: str, theirs: str) -> str:
     """My index with what the other side did to its prose since the base; where both did something, both stay."""
     before, own, other = map(_prose, (base, mine, theirs))
-    wanted = _settle_conflicts(merge(before, own, other), _both_sides)
-    return mine if wanted == own else _settle_conflicts(merge(own, mine, wanted), _items_and_prose)
+    merged = _settle_conflicts(merge(before, own, other), _both_sides)
+    return mine if merged == own else _settle_conflicts(merge(own, mine, merged), _items_and_prose)
 
 
 def _prose(text: str) -> str:

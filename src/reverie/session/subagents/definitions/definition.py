@@ -77,8 +77,8 @@ class Definition:
         """Tools that it has for its memory alone."""
         if self.tools is None or self.memory is None:
             return frozenset()
-        asked = {_tool_of(entry) for entry in self.tools}
-        return frozenset(MEMORY_TOOLS) - asked
+        own_tools = {_tool_of(entry) for entry in self.tools}
+        return frozenset(MEMORY_TOOLS) - own_tools
 
     def has_tool(self, name: str) -> bool:
         """Whether it may use a tool; a whole server is named by `mcp__SERVER`."""
