@@ -10,6 +10,7 @@ must never be stored), `front_matter` (the YAML head of a Markdown file), `merge
 from reverie.files.durable import (
     append_lines,
     flush,
+    hold_appenders,
     remove_file,
     remove_temporaries,
     write_at,
@@ -35,6 +36,7 @@ __all__ = [
     "check_name",
     "exclusive",
     "flush",
+    "hold_appenders",
     "is_encodable",
     "is_gone",
     "is_inside",

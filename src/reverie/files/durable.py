@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
 from reverie.errors import Error, Unavailable, UserMistake
 
@@ -102,23 +103,29 @@ def append_lines(path: Path, lines: Iterable[bytes | str], *, durable: bool = Tr
     """Append whole lines in one write, making the file and its folders if missing.
 
     A torn last line, left by a writer that was killed, is closed off first, so it costs only itself. Appenders of one
-    file wait for one another; when the disk is full the file gets back its length.
+    file wait for one another, and for `hold_appenders`; when the disk is full the file gets back its length.
     """
     content = b"".join(_as_line(line) for line in lines)
     if not content:
         return
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with translate_os_errors("append to", path):
         write_folder(path.parent, durable=durable)
-        descriptor = os.open(path, flags, PRIVATE_FILE_MODE)
-        try:
+        with _open_for_append(path) as descriptor:
             size_before = _append(descriptor, content)
             if durable:
                 _sync(descriptor)
                 if size_before == 0:
                     _sync_folder(path.parent)
-        finally:
-            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def hold_appenders(file: IO[bytes]) -> Iterator[None]:
+    """Let `append_lines` wait while an open file is replaced; afterwards it appends to the file in its place."""
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def write_folder(path: Path, *, durable: bool = True) -> None:
@@ -210,19 +217,37 @@ def write_new(
         os.close(descriptor)
 
 
-def _append(descriptor: int, content: bytes) -> int:
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        size = os.fstat(descriptor).st_size
-        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+@contextlib.contextmanager
+def _open_for_append(path: Path) -> Iterator[int]:
+    """The file of this path, open and locked; one that was replaced while we waited for its lock is opened anew."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        descriptor = os.open(path, flags, PRIVATE_FILE_MODE)
         try:
-            _write_all(descriptor, b"\n" + content if torn else content)
-        except BaseException:
-            os.ftruncate(descriptor, size)
-            raise
-        return size
-    finally:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _is_file_of(path, descriptor):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _is_file_of(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _append(descriptor: int, content: bytes) -> int:
+    size = os.fstat(descriptor).st_size
+    torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+    try:
+        _write_all(descriptor, b"\n" + content if torn else content)
+    except BaseException:
+        os.ftruncate(descriptor, size)
+        raise
+    return size
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

@@ -260,7 +260,10 @@ def test_an_archived_topic_is_erased_with_its_copy_in_the_archive(tmp_path: Path
 
 
 @requirement("store:erase:redacts")
-def test_what_a_session_appends_while_its_transcript_is_redacted_stays(tmp_path: Path) -> None:
+def test_what_a_session_appends_while_its_transcript_is_redacted_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reverie.memory.store.redact._APPENDING_SECONDS", 0.0)
     path = tmp_path / "s.jsonl"
     sentences = [f"Deployment number {number} is secret." for number in range(8)]
     append_lines(path, [json.dumps({"text": sentence}) for sentence in sentences], durable=False)

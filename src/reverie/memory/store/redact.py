@@ -1,7 +1,7 @@
 """Removes given sentences from files that quote them: transcripts (JSON lines) and spilled tool results.
 
 A JSON line stays the same JSON with the sentence replaced inside its strings. The file is replaced whole or not at all,
-and keeps its times, since retention and recency go by them. What a session appends meanwhile is not lost.
+and keeps its times, since retention and recency go by them. A session that appends meanwhile waits, and loses nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
+from reverie.files import hold_appenders
+
 MARK = "[erased]"
 _APPENDING_SECONDS = 0.05
-"""Who had the old file open to append to it is done after this; a line takes microseconds."""
+"""Another program that had the old file open to append to it, without our lock, is done after this, mostly."""
 _Json: TypeAlias = "str | int | float | bool | list[_Json] | dict[str, _Json] | None"
 
 
@@ -38,26 +40,31 @@ def _pattern(sentences: Iterable[str]) -> re.Pattern[str] | None:
 
 def _write_one(path: Path, pattern: re.Pattern[str]) -> bool:
     with path.open("rb") as old:
-        before = old.read()
-        after = _redact_text(path, before, pattern)
-        if after == before:
-            return False
-        looks = os.fstat(old.fileno())
-        draft = path.with_name(f".{path.name}.redacted")
-        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(handle, looks.st_mode & 0o777)
-            file.write(after)
-            file.flush()
-            os.fsync(handle)
-        os.utime(draft, ns=(looks.st_atime_ns, looks.st_mtime_ns))
-        draft.replace(path)
+        with hold_appenders(old):
+            before = old.read()
+            after = _redact_text(path, before, pattern)
+            if after == before:
+                return False
+            _replace_file(path, after, os.fstat(old.fileno()))
         time.sleep(_APPENDING_SECONDS)
         appended = old.read()
     if appended:
         with path.open("ab") as file:
             file.write(_redact_text(path, appended, pattern))
     return True
+
+
+def _replace_file(path: Path, content: bytes, looks: os.stat_result) -> None:
+    """Put a file with this content in place of one that looked so; it keeps mode and times."""
+    draft = path.with_name(f".{path.name}.redacted")
+    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        os.fchmod(handle, looks.st_mode & 0o777)
+        file.write(content)
+        file.flush()
+        os.fsync(handle)
+    os.utime(draft, ns=(looks.st_atime_ns, looks.st_mtime_ns))
+    draft.replace(path)
 
 
 def _redact_text(path: Path, content: bytes, pattern: re.Pattern[str]) -> bytes:
