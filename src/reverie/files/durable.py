@@ -112,6 +112,8 @@ def append_lines(path: Path, lines: Iterable[bytes | str], *, durable: bool = Tr
         write_folder(path.parent, durable=durable)
         with _open_for_append(path) as descriptor:
             size_before = _append(descriptor, content)
+            # The next appender need not wait for the disk.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
             if durable:
                 _sync(descriptor)
                 if size_before == 0:
@@ -225,14 +227,15 @@ def _open_for_append(path: Path) -> Iterator[int]:
         descriptor = os.open(path, flags, PRIVATE_FILE_MODE)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _is_file_of(path, descriptor):
+            if is_at(path, descriptor):
                 yield descriptor
                 return
         finally:
             os.close(descriptor)
 
 
-def _is_file_of(path: Path, descriptor: int) -> bool:
+def is_at(path: Path, descriptor: int) -> bool:
+    """Whether the open file is still the one of this path, neither removed nor replaced."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:

@@ -20,7 +20,14 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.errors import Conflict
-from reverie.files.durable import PRIVATE_FILE_MODE, temporary_beside, translate_os_errors, write_folder, write_new
+from reverie.files.durable import (
+    PRIVATE_FILE_MODE,
+    is_at,
+    temporary_beside,
+    translate_os_errors,
+    write_folder,
+    write_new,
+)
 from reverie.values import value
 
 _OPEN_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -134,7 +141,7 @@ def _open_locked(path: Path, deadline: float, pause_seconds: float) -> int | Non
         descriptor = os.open(path, _OPEN_FLAGS | os.O_CREAT, PRIVATE_FILE_MODE)
         try:
             is_locked = _flock_until(descriptor, deadline, pause_seconds)
-            if is_locked and _is_at(path, descriptor):
+            if is_locked and is_at(path, descriptor):
                 return descriptor
         except BaseException:
             os.close(descriptor)
@@ -198,16 +205,9 @@ def _lock_and_read(path: Path) -> Iterator[bytes | None]:
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield os.pread(descriptor, _HOLDER_BYTES, 0) if _is_at(path, descriptor) else None
+        yield os.pread(descriptor, _HOLDER_BYTES, 0) if is_at(path, descriptor) else None
     finally:
         os.close(descriptor)
-
-
-def _is_at(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(path.lstat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
 
 
 def _is_stale(holder: Holder, me: Holder, stale_after_seconds: float | None) -> bool:
