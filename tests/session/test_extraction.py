@@ -114,7 +114,9 @@ async def test_a_fork_that_misbehaves_changes_nothing_that_it_may_not(tmp_path: 
             await told(session, LASTING)
 
         assert not (tmp_path / "outside.md").exists()
-        assert list(at.start().memory.topics()) == []
+        kept = list(at.start().memory.topics())
+        assert len(kept) == (deed in {"outside", "secret", "broken", "index"}), "the rules keep what the user said"
+        assert all(topic.trust == "said" and str(topic.sources[0].quote) in LASTING for topic in kept)
         assert key not in "".join(file.read_text() for file in directory.rglob("*.md"))
         assert len(fork_requests(at)) <= at.settings.extraction.max_rounds
 

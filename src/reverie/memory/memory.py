@@ -278,6 +278,7 @@ class Memory:
             Refused: a file holds a secret, was erased, says what is known already, or cannot be a memory.
             Damaged: front matter that cannot be read.
         """
+        from reverie.memory.model_asks import drop_bad_asks
         from reverie.memory.store.worktree import is_topic_path
         from reverie.memory.topics.draft import check_asks, check_trust, complete_agent_topic, complete_topic
         from reverie.memory.topics.topic import parse_topic, render_topic
@@ -291,6 +292,8 @@ class Memory:
             topic = complete_agent_topic(parse_topic(path, text), old, source, is_judged=author == "extraction")
             topic = complete_topic(topic, self._now(), self._root, self._has_commit)
             check_trust(topic)
+            if author == "extraction":
+                topic, _ = drop_bad_asks(topic, old)
             check_asks(topic, old)
             texts[path] = text if as_given else render_topic(topic, text)
         self.store.write_files(texts, author=author, reason=reason, session=source.session, sources=(source,))

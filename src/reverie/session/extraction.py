@@ -189,6 +189,11 @@ class SessionExtraction:
         if result.ending is Ending.FAILED:
             raise Unavailable(result.text)
         self._report(result)
+        if not names and {"Write", "Edit"}.intersection(result.calls):
+            # The same gate judges what the rules find: only what the model put badly is kept after all.
+            self._say("nothing that the model wrote could be kept; continued by rules")
+            await self._by_rules(turn)
+            return
         self._tell(names)
         if result.ending is Ending.BUDGET:
             self.emit(Notice(f"extraction continues without the model: {result.text}", "warning"))

@@ -23,7 +23,7 @@ from reverie.memory.store.erased_sentences import normal
 from reverie.memory.store.worktree import INDEX_FILE, Seen, is_safe_path, list_tracked, read_tracked
 from reverie.memory.store.writer import FoundEdit
 from reverie.memory.topics.draft import draft_topic
-from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
+from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic, strip_code_fence
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AssistantEntry, ToolSpec, UserEntry
 from reverie.permissions.need import Need
@@ -78,6 +78,7 @@ class MemoryWrites:
         if not is_safe_path(inside) or (inside != INDEX_FILE and Path(inside).name == INDEX_FILE):
             raise Refused(f"{path} cannot be a memory: name a `.md` file, and leave the index alone", by="memory")
         if inside != INDEX_FILE:
+            text = strip_code_fence(text)
             topic = parse_topic(inside, text)
             self._refuse_contradiction(topic)
             text = render_topic(replace(topic, sources=tuple(map(self._locate_source, topic.sources))), text)

@@ -62,8 +62,32 @@ def test_a_merge_in_which_every_word_lives_on_is_within_the_limits() -> None:
 
 
 @requirement("dream:limits")
-def test_an_edit_may_not_empty_what_the_user_said() -> None:
+def test_an_edit_may_not_empty_a_memory() -> None:
     step = DreamStep(StepKind.edit, "x", {"a.md": text("a.md", RULE)}, {"a.md": text("a.md", "Tests matter.")})
     assert over_limits([step], 100) == ("it would remove most of what the user stated from a.md",)
     inferred = DreamStep(StepKind.edit, "x", {"a.md": text("a.md", RULE, trust="inferred")}, dict(step.after))
-    assert over_limits([inferred], 100) == ()
+    assert over_limits([inferred], 100) == ("it would remove most of a.md",)
+
+
+@requirement("dream:limits")
+def test_an_edit_may_not_take_a_number_or_a_name_from_what_the_user_said() -> None:
+    before, after = (
+        "We freeze deploys from December 20 on, says Maren.",
+        "We freeze deploys in December, says the boss.",
+    )
+
+    def edited(trust: str) -> tuple[str, ...]:
+        texts = ({"a.md": text("a.md", each, trust=trust)} for each in (before, after))
+        return over_limits([DreamStep(StepKind.edit, "x", *texts)], 100)
+
+    assert edited("said") == ("it would remove 20, maren from what the user stated in a.md",)
+    assert edited("inferred") == ()
+
+
+@requirement("dream:limits")
+def test_topics_on_different_subjects_are_not_merged_unasked() -> None:
+    other = "Name branches after the ticket they belong to."
+    both = text("a.md", f"{RULE}\n\n{other}", trust="inferred")
+    old = {"a.md": text("a.md", RULE, trust="inferred"), "b.md": text("b.md", other, trust="inferred")}
+    step = DreamStep(StepKind.merge, "x", dict(old), {"a.md": both, "b.md": None})
+    assert over_limits([step], 100) == ("it would merge b.md with topics on another subject",)

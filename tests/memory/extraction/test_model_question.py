@@ -8,7 +8,7 @@ from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, 
 from reverie.memory.extraction.extract import let_through
 from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.gate import ForeignText, GateContext
-from reverie.memory.extraction.model_question import MESSAGE_CHARS, PIECE_CHARS, pieces, propose
+from reverie.memory.extraction.model_question import MESSAGE_CHARS, PIECE_CHARS, ModelAnswer, pieces, propose
 from reverie.memory.extraction.session import SessionMessage, SessionWords
 from reverie.memory.topics.situations import When
 from reverie.testing.build import reply
@@ -33,8 +33,8 @@ def answered(messages: list[UserMessage], text: str | None = None) -> tuple[Memo
     try:
         flow.send(reply(text if text is not None else ask.embedded()))
     except StopIteration as end:
-        result: tuple[MemoryCandidate, ...] = end.value
-        return result
+        result: ModelAnswer = end.value
+        return result.candidates
     raise AssertionError("one question was enough")
 
 

@@ -251,6 +251,6 @@ def _print_notices(learned: Learned, model: Model | None) -> None:
         why = "; ".join(dict.fromkeys(learned.unusable))
         click.echo(
             f"{len(learned.unusable)} of {learned.replies} replies of {model.name} were unusable ({why}); "
-            "rules were used for those messages instead",
+            "rules were used for what was missing",
             err=True,
         )

@@ -10,24 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from reverie.errors import Damaged, UserMistake
+from reverie.errors import Damaged
 from reverie.files import front_matter
 from reverie.files.front_matter import Scalar, parse_value
 from reverie.files.secret_scan import scan
-from reverie.memory.dream.proposal import DreamStep, StepKind
+from reverie.memory.dream.proposal import DreamStep, StepKind, find_lost_facts
 from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
 from reverie.memory.extraction.gate import GateContext, judge
+from reverie.memory.model_asks import INSTRUCTIONS, drop_bad_asks
 from reverie.memory.store.worktree import INDEX_FILE, is_safe_path, is_topic_path
-from reverie.memory.topics.draft import check_asks
-from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
-from reverie.messages.injection import Suspicion, flags
+from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic, strip_code_fence
+from reverie.messages.injection import flags
 from reverie.values import value
 
 RETIRED = "retired"
 """The key by which a dream archives a topic; its value is the reason."""
 REPLACED_BY = "replaced_by"
 """The key that names the topic which carries on what an archived one said."""
-_ORDERS = {Suspicion.order, Suspicion.disguise, Suspicion.leak}
 
 
 @value
@@ -62,14 +61,15 @@ class _Result:
 def check_result(before: Mapping[str, str], after: Mapping[str, str], rules: DreamRules) -> CheckedDream:
     """Judge a staging tree."""
     result = _Result()
-    said_sources = {source for text in before.values() for source in _find_said_sources(text)}
+    said_sources = {source for text in before.values() for source in _find_sources(text, said_only=True)}
+    quoted = {source.quote for text in before.values() for source in _find_sources(text)}
     for path in sorted(before.keys() - after.keys()):
         result.refused.append(f"{path}: was removed; topics are archived, never deleted")
     for path in sorted(after):
         if after[path] == before.get(path):
             continue
         try:
-            _judge(path, before.get(path), after[path], rules, said_sources, result)
+            _judge(path, before.get(path), after[path], rules, said_sources, quoted, result)
         except _Refusal as refusal:
             result.refused.append(f"{path}: {refusal}")
     return CheckedDream(tuple(_steps(before, result)), tuple(result.refused))
@@ -86,8 +86,15 @@ def refusal_of_write(path: str, text: str) -> str:
 
 
 def _judge(
-    path: str, before: str | None, after: str, rules: DreamRules, said_sources: set[Source], result: _Result
+    path: str,
+    before: str | None,
+    after: str,
+    rules: DreamRules,
+    said_sources: set[Source],
+    quoted: set[str | None],
+    result: _Result,
 ) -> None:
+    after = strip_code_fence(after)
     refusal = refusal_of_write(path, after)
     if refusal:
         raise _Refusal(refusal)
@@ -106,15 +113,38 @@ def _judge(
         result.retired[path] = (marks[RETIRED], marks.get(REPLACED_BY, ""))
         return
     _check_trust(topic, old, rules, said_sources)
+    if any(source.quote and source.quote not in quoted and not rules.was_said(source) for source in topic.sources):
+        raise _Refusal("quotes words that nobody said")
     if topic.pinned != (old is not None and old.pinned):
         raise _Refusal("only a person pins or unpins a memory")
-    try:
-        check_asks(topic, old)
-    except UserMistake as problem:
-        raise _Refusal(str(problem)) from None
-    _check_text(topic, old, after, before, rules)
-    judged = replace(topic, sources=_all_sources(old, topic))
-    result.texts[path] = after if judged == topic else render_topic(judged, after)
+    judged, dropped = drop_bad_asks(_restore_fields(topic, old), old)
+    _check_text(judged, old, before, rules)
+    result.refused += [f"{path}: {each}" for each in dropped]
+    text = after if judged == topic else render_topic(judged, after)
+    if before is None or text != before:
+        result.texts[path] = text
+
+
+def _restore_fields(topic: Topic, old: Topic | None) -> Topic:
+    """The topic with the fields that a model left out when it wrote the file anew; only the text is its to shorten."""
+    if old is None:
+        return topic
+    is_same_text = (topic.description, topic.body) == (old.description, old.body)
+    keys = {key for key, _ in topic.extra}
+    return replace(
+        topic,
+        type=topic.type or old.type,
+        trust=old.trust if is_same_text and topic.trust is None else topic.trust,
+        observed=topic.observed or old.observed,
+        verified=topic.verified or old.verified,
+        expires=topic.expires or old.expires,
+        anchors=topic.anchors or old.anchors,
+        when=topic.when or old.when,
+        asks=topic.asks or old.asks,
+        about=topic.about or old.about,
+        sources=tuple(dict.fromkeys((*old.sources, *topic.sources))),
+        extra=(*topic.extra, *(pair for pair in old.extra if pair[0] not in keys)),
+    )
 
 
 def _check_trust(topic: Topic, old: Topic | None, rules: DreamRules, said_sources: set[Source]) -> None:
@@ -129,10 +159,10 @@ def _check_trust(topic: Topic, old: Topic | None, rules: DreamRules, said_source
         raise _Refusal("claims a word of the user that the user did not say")
 
 
-def _check_text(topic: Topic, old: Topic | None, after: str, before: str | None, rules: DreamRules) -> None:
+def _check_text(topic: Topic, old: Topic | None, before: str | None, rules: DreamRules) -> None:
     if rules.is_erased(f"{topic.description}\n{topic.body}"):
         raise _Refusal("brings back what was erased")
-    orders = {flag.suspicion for flag in flags(after)} & _ORDERS
+    orders = {flag.suspicion for flag in flags(render_topic(topic))} & INSTRUCTIONS
     if orders and not orders <= ({flag.suspicion for flag in flags(before)} if before is not None else set()):
         raise _Refusal(f"has {', '.join(sorted(each.value for each in orders))}")
     reason = _gate_reason(topic)
@@ -166,24 +196,22 @@ def _steps(before: Mapping[str, str], result: _Result) -> Iterator[DreamStep]:
         else:
             why = f"{path} is {'brought up to date' if path in before else 'added'}"
             kind = StepKind.edit if path in before else StepKind.add
-        yield DreamStep(
+        step = DreamStep(
             kind,
             why,
             {path: before.get(path), **{each: before[each] for each in gone}},
             {path: text, **dict.fromkeys(gone)},
         )
+        lost = dict.fromkeys(fact for each in step.before for fact in find_lost_facts(step, each))
+        yield replace(step, reason=f"{why}; no longer says: {', '.join(lost)}") if lost else step
 
 
-def _all_sources(old: Topic | None, new: Topic) -> tuple[Source, ...]:
-    return tuple(dict.fromkeys((*(old.sources if old is not None else ()), *new.sources)))
-
-
-def _find_said_sources(text: str) -> tuple[Source, ...]:
+def _find_sources(text: str, *, said_only: bool = False) -> tuple[Source, ...]:
     try:
         topic = parse_topic("topic.md", text)
     except Damaged:
         return ()
-    return topic.sources if topic.trust is Trust.said else ()
+    return topic.sources if topic.trust is Trust.said or not said_only else ()
 
 
 def _plain(canonical: str) -> str:

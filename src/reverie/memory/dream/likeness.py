@@ -122,6 +122,11 @@ def adds_nothing_but_words(one: frozenset[str], other: frozenset[str]) -> bool:
     }
 
 
+def shares_subject(text: str, other: str) -> bool:
+    """Whether two texts have a word in common that says what they are about."""
+    return bool((_fold_synonyms(frozenset(terms(text))) & _fold_synonyms(frozenset(terms(other)))) - _weak())
+
+
 @cache
 def _weak() -> frozenset[str]:
     return frozenset(stem(word) for word in WEAK_WORDS) | frozenset(map(stem, _MODAL))

@@ -22,9 +22,10 @@ from reverie.memory.dream.lock import DreamState, last_dream
 from reverie.memory.dream.proposal import Proposal
 from reverie.memory.dream.staging import inside, read_staging, remove_staging, write_staging
 from reverie.memory.dream.task import DreamTask
-from reverie.memory.extraction.fork import fill_prompt, manifest
+from reverie.memory.extraction.fork import manifest
 from reverie.memory.extraction.session import words_of
 from reverie.memory.fork_runner import ForkRunner
+from reverie.memory.prompt_files import fill_prompt
 from reverie.memory.store.erased_sentences import normal, read_erased
 from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import Source, Topic, parse_topic

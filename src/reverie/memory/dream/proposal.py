@@ -4,8 +4,9 @@ A step names every file it touches with the text from which the dream began, so 
 others did. No step removes a topic: `None` sends it to the archive.
 
 How far a dream may go by itself is limited; whatever goes further waits for a person. Merging is not limited as long as
-every word lives on in what is kept. Retiring is: few at once, nothing pinned, nothing that the user said unless a newer
-word of theirs takes its place. An edit that takes most of a text away counts too.
+every word lives on in what is kept and the topics have a subject in common. Retiring is: few at once, nothing pinned,
+nothing that the user said unless a newer word of theirs takes its place. An edit that takes most of a text away counts
+too, and one that takes a number or a name from what the user said.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 from reverie.errors import Damaged
 from reverie.files import remove_file, write_atomic
 from reverie.files.places.paths import MemoryFolder
+from reverie.memory.dream.likeness import shares_subject, telling_words
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.topic import Topic, Trust, parse_topic
 from reverie.values import value
@@ -30,7 +32,7 @@ _FILE = "proposal.json"
 RETIRED_SHARE = 0.2
 """Of all topics, how many may be archived at once."""
 KEPT_SHARE = 0.5
-"""Of the words of something the user said, how many an edit must keep."""
+"""Of the words of a topic, how many an edit must keep."""
 
 
 class StepKind(StrEnum):
@@ -215,8 +217,31 @@ def _of_step(step: DreamStep) -> Iterator[str]:
                 yield f"it would archive {path}, which is pinned"
             if topic.trust is Trust.said and not _is_followed(topic, after):
                 yield f"it would archive {path}, which the user stated, without a newer statement"
-        elif topic.trust is Trust.said and path in after and not _is_kept(topic, after[path]):
-            yield f"it would remove most of what the user stated from {path}"
+            if step.kind is StepKind.merge and not _has_kin(path, before):
+                yield f"it would merge {path} with topics on another subject"
+        elif path in after and not _is_kept(topic, after[path]):
+            whose = "what the user stated from " if topic.trust is Trust.said else ""
+            yield f"it would remove most of {whose}{path}"
+        elif topic.trust is Trust.said and path in after and (lost := find_lost_facts(step, path)):
+            yield f"it would remove {', '.join(lost)} from what the user stated in {path}"
+
+
+def find_lost_facts(step: DreamStep, path: str) -> tuple[str, ...]:
+    """The numbers, names and identifiers of a topic that no topic of the step says any more."""
+    before, after = step.before.get(path), _topics(step.after)
+    if before is None or not after:
+        return ()
+    old = _topics({path: before}).get(path)
+    texts = [f"{each.name}\n{each.description}\n{each.body}" for each in after.values()]
+    lost = telling_words(f"{old.description}\n{old.body}") if old is not None else frozenset()
+    return tuple(sorted(lost - frozenset().union(*map(telling_words, texts))))
+
+
+def _has_kin(path: str, before: Mapping[str, Topic]) -> bool:
+    """Whether a topic that is merged shares its subject with another of those that it is merged with."""
+    texts = {each: f"{topic.name}\n{topic.description}\n{topic.body}" for each, topic in before.items()}
+    others = [text for each, text in texts.items() if each != path]
+    return not others or any(shares_subject(texts[path], other) for other in others)
 
 
 def _lives_on(step: DreamStep, path: str) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from reverie.files.secret_scan import redact
 from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.extraction.gate import ForeignText, GateContext, Passed, Verdicts, judge
+from reverie.memory.extraction.gate import QUOTE_CHARS, ForeignText, GateContext, Passed, Verdicts, judge
 from reverie.memory.extraction.session import SessionMessage, SessionWords
 from reverie.memory.extraction.wording import reason_of, with_reason
 from reverie.memory.store.erased_sentences import normal
-from reverie.memory.topics.topic import MemoryType, Topic, Trust, parse_topic
+from reverie.memory.topics.topic import MemoryType, Topic, Trust
 from reverie.values import value
 
 HISTORY = 5
@@ -47,14 +48,20 @@ def let_through(words: SessionWords, candidates: Sequence[MemoryCandidate], scen
     return Extracted(verdicts.passed, verdicts.refused)
 
 
-def judge_written(path: str, text: str, words: SessionWords, scene: GateContext) -> RefusedCandidate | None:
-    """Whether a fork may write this topic file: the same gate, over the words that the file gives as its source.
+def judge_written(
+    topic: Topic, words: SessionWords, scene: GateContext, old: Topic | None = None
+) -> RefusedCandidate | None:
+    """Whether a fork may write this topic: the same gate, over the words that it gives as its source.
 
     A memory that quotes nothing is taken for the agent's own conclusion. Only what stood in the session before the
-    quoted message can have been repeated in it; without one everything counts.
+    quoted message can have been repeated in it; without one everything counts. What the file quoted before, as `old`,
+    may be from other sessions; everything else must have been said in this one.
     """
-    topic = parse_topic(path, text)
-    quote = next((source.quote for source in topic.sources if source.quote), "") or topic.description
+    before = {source.quote for source in old.sources} if old is not None else set()
+    quotes = [source.quote for source in topic.sources if source.quote and source.quote not in before]
+    if old is not None and not quotes and (topic.description, topic.body) == (old.description, old.body):
+        return None
+    quote = next(iter(quotes), "") or topic.description
     candidate = MemoryCandidate(
         topic.type or MemoryType.project,
         topic.name,
@@ -66,20 +73,20 @@ def judge_written(path: str, text: str, words: SessionWords, scene: GateContext)
         cue="model",
         observed=topic.observed or scene.today,
     )
-    foreign = [ForeignText(each.said.text) for each in words.messages]
-    place = next(
-        (each for each, heard in zip(words.messages, foreign, strict=True) if normal(quote) in heard.words), None
-    )
+    said = [ForeignText(each.said.text) for each in words.messages]
+    place = next((each for each, heard in zip(words.messages, said, strict=True) if normal(quote) in heard.words), None)
     here = (
         replace(scene, injected=words.injected, foreign=words.foreign)
         if place is None
         else scene_at(words, place, scene)
     )
-    verdict = judge(candidate, replace(here, said=foreign))
-    if isinstance(verdict, Passed):
-        return None
-    is_own_file = verdict.reason in {RefusalReason.known, RefusalReason.outdated} and verdict.known == path
-    return None if is_own_file else verdict
+    verdict = judge(candidate, replace(here, said=said))
+    if isinstance(verdict, RefusedCandidate):
+        is_own_file = verdict.reason in {RefusalReason.known, RefusalReason.outdated} and verdict.known == topic.path
+        if not is_own_file:
+            return verdict
+    unheard = next((each for each in quotes if not any(normal(each) in heard.words for heard in said)), None)
+    return None if unheard is None else RefusedCandidate(RefusalReason.unfounded, redact(unheard)[:QUOTE_CHARS])
 
 
 def scene_at(words: SessionWords, spoken: SessionMessage, scene: GateContext) -> GateContext:

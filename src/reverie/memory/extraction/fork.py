@@ -6,19 +6,22 @@ shell, since lists of harmless commands leak. The prompt is `prompts/extraction.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import field
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
-from reverie.errors import Error
+from reverie.errors import Damaged, Error
+from reverie.files import front_matter
 from reverie.memory.extraction.candidate import RefusedCandidate
 from reverie.memory.extraction.extract import judge_written
 from reverie.memory.extraction.gate import GateContext
+from reverie.memory.extraction.refusals import refuse_ask
 from reverie.memory.extraction.session import SessionWords
+from reverie.memory.model_asks import drop_bad_asks
+from reverie.memory.prompt_files import fill_prompt
 from reverie.memory.store.worktree import INDEX_FILE
-from reverie.memory.topics.topic import Topic
+from reverie.memory.topics.topic import Topic, parse_topic, strip_code_fence
 from reverie.messages.blocks import JsonObject
 from reverie.models.ports import ForkSpec
 from reverie.values import value
@@ -27,7 +30,8 @@ LABEL = "extraction"
 TOOLS = ("Read", "Grep", "Glob", "Edit", "Write")
 MANIFEST_LINES = 200
 """As many as a scan keeps."""
-_PROMPTS = Path(__file__).parents[1] / "prompts"
+MOST_NEW_FILES = 10
+"""A turn that teaches more than this was not understood."""
 
 
 def extraction_fork(
@@ -67,11 +71,6 @@ def manifest(topics: Iterable[Topic], directory: Path) -> str:
     return "\n".join(_line(topic, written) for topic, written in dated[:MANIFEST_LINES])
 
 
-def fill_prompt(name: str, values: Mapping[str, str]) -> str:
-    """A prompt of this package with its placeholders filled, in one pass."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: values.get(match[1], match[0]), _read_prompt(name))
-
-
 @value
 class WriteGate:
     """Judges the calls of a fork that write topic files; to be asked besides the tools and paths of its spec."""
@@ -83,6 +82,8 @@ class WriteGate:
     """What is known and forbidden (`Keeper.scene`)."""
     refused: Callable[[RefusedCandidate], None] = lambda _refusal: None
     """Is told of every refusal, to keep it."""
+    made: set[str] = field(default_factory=set)
+    """The new files that were let through."""
 
     def refuse(self, tool: str, arguments: JsonObject) -> str:
         """Why a call may not be made, in a sentence for the model; empty when it may."""
@@ -97,14 +98,25 @@ class WriteGate:
         text = _after_call(path, arguments)
         if text is None:
             return ""
+        inside = _inside(path, self.directory)
         try:
-            refusal = judge_written(_inside(path, self.directory), text, self.words, self.scene)
+            old = _read_topic(path, inside)
+            topic, dropped = drop_bad_asks(parse_topic(inside, strip_code_fence(text)), old)
         except Error as problem:
             return f"This is no topic file: {problem}"
-        if refusal is None:
-            return ""
-        self.refused(refusal)
-        return f"Not stored: it {refusal.reason.value}. Leave it out; doing nothing is a normal result."
+        if old is None and (topic.type is None or front_matter.split(inside, strip_code_fence(text)) is None):
+            return "This is no topic file: it needs front matter with name, description and type."
+        if old is None and inside not in self.made and len(self.made) >= MOST_NEW_FILES:
+            return f"Not stored: this run has added {MOST_NEW_FILES} files already; leave out the rest."
+        refusal = judge_written(topic, self.words, self.scene, old)
+        if refusal is not None:
+            self.refused(refusal)
+            return f"Not stored: it {refusal.reason.value}. Leave it out; doing nothing is a normal result."
+        self.made.update({inside} if old is None else ())
+        for ask in dropped:
+            if ask.is_dangerous:
+                self.refused(refuse_ask(ask))
+        return ""
 
 
 def _after_call(path: Path, arguments: JsonObject) -> str | None:
@@ -119,6 +131,14 @@ def _after_call(path: Path, arguments: JsonObject) -> str | None:
     except (OSError, UnicodeDecodeError):
         return None
     return before.replace(old, new, -1 if arguments.get("replace_all") is True else 1) if old in before else None
+
+
+def _read_topic(path: Path, inside: str) -> Topic | None:
+    """The topic that a file holds now; None for a new one."""
+    try:
+        return parse_topic(inside, path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, Damaged):
+        return None
 
 
 def _inside(path: Path, directory: Path) -> str:
@@ -146,9 +166,3 @@ def _already(written: Iterable[str]) -> str:
     if not names:
         return ""
     return f"\nIn these messages you have already saved {names}. Leave that alone and look for what else is there.\n"
-
-
-@cache
-def _read_prompt(name: str) -> str:
-    text = (_PROMPTS / f"{name}.md").read_text(encoding="utf-8")
-    return re.sub(r"\A<!--.*?-->\s*", "", text, flags=re.DOTALL)

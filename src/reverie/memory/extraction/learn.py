@@ -27,11 +27,12 @@ from reverie.memory.extraction.fork import manifest
 from reverie.memory.extraction.gate import ForeignText
 from reverie.memory.extraction.keep import AUTHOR, Keeper, read_written
 from reverie.memory.extraction.learnt import Learnt, append_learnt, append_run, read_learnt, write_shortened
-from reverie.memory.extraction.model_question import ANSWER_TOKENS, pieces, prompt_for, propose
+from reverie.memory.extraction.model_question import ANSWER_TOKENS, ModelAnswer, pieces, prompt_for, propose
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionMessage, SessionWords, words_of
 from reverie.memory.store import timeline
+from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.draft import complete_topic
 from reverie.memory.topics.topic import Topic
 from reverie.messages.listing import read_glance
@@ -246,19 +247,36 @@ class _Lesson:
         )
         if self._dry_run:
             return extract(words, new, self._keeper.scene), model_result
-        candidates: list[MemoryCandidate] = []
-        unusable: list[str] = []
+        answers: list[ModelAnswer] = []
         for piece in cut:
             try:
-                candidates += await self._ask_model(piece, listed, self._model)
+                answer = await self._ask_model(piece, listed, self._model)
             except (BadRequest, ContextTooLong, ValueError) as problem:
                 # Asking again would not help: what this reply is worth is lost, and nothing else.
-                unusable.append(str(problem))
-                candidates += (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
+                answer = ModelAnswer(problem=str(problem))
+            answers.append(self._complete_by_rules(answer, piece) if answer.problem else answer)
         scene = replace(self._keeper.scene, said=tuple(ForeignText(each.text) for each in messages))
-        return let_through(words, candidates, scene), replace(model_result, replies=len(cut), unusable=tuple(unusable))
+        extracted = let_through(words, [each for answer in answers for each in answer.candidates], scene)
+        dropped_asks = (refusal for answer in answers for refusal in answer.refused)
+        problems = tuple(answer.problem for answer in answers if answer.problem)
+        return (
+            replace(extracted, refused=(*extracted.refused, *dropped_asks)),
+            replace(model_result, replies=len(cut), unusable=problems),
+        )
 
-    async def _ask_model(self, piece: Sequence[UserMessage], listed: str, model: Model) -> Sequence[MemoryCandidate]:
+    def _complete_by_rules(self, answer: ModelAnswer, piece: Sequence[UserMessage]) -> ModelAnswer:
+        """An answer of which a part is missing, with what the rules find where the model said nothing."""
+        quotes = [normal(each.quote) for each in answer.candidates]
+
+        def is_new(candidate: MemoryCandidate) -> bool:
+            words = normal(candidate.quote)
+            return not any(words in quote or quote in words for quote in quotes)
+
+        by_rules = (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
+        added = filter(is_new, by_rules)
+        return replace(answer, candidates=(*answer.candidates, *added))
+
+    async def _ask_model(self, piece: Sequence[UserMessage], listed: str, model: Model) -> ModelAnswer:
         from reverie.models.flow import run_flow
         from reverie.models.ports import Request
 

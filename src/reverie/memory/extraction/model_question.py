@@ -6,25 +6,32 @@ The gate judges what comes back; a quote that no message holds is refused there.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
-from reverie.memory.extraction.candidate import MemoryCandidate, UserMessage
+from reverie.files.secret_scan import scan
+from reverie.memory.extraction.candidate import MemoryCandidate, RefusedCandidate, UserMessage
 from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.extraction.fork import fill_prompt
+from reverie.memory.extraction.refusals import refuse_ask
 from reverie.memory.extraction.typed import own_words
+from reverie.memory.model_asks import drop_bad_asks
+from reverie.memory.prompt_files import fill_prompt
 from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.topic import MemoryType
-from reverie.memory.topics.value import ASK_CHARS, MAX_ASKS
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.codec import decode_json
 from reverie.models.ports import Ask, Flow
+from reverie.values import value
 
 PIECE_CHARS = 40_000
 """How much of a session one question holds."""
 MESSAGE_CHARS = 4_000
 ANSWER_TOKENS = 2_048
+MAX_SITUATIONS = 10
+"""More situations than these and a memory applies to no one in particular."""
 
 _TEXT: JsonObject = {"type": "string"}
 _FIELDS = ("type", "name", "description", "body", "why", "how_to_apply", "quote", "message")
@@ -50,7 +57,18 @@ SCHEMA: JsonObject = {
 }
 
 
-def propose(piece: Sequence[UserMessage], manifest: str) -> Flow[tuple[MemoryCandidate, ...]]:
+@value
+class ModelAnswer:
+    """What a model proposes for a piece of a session."""
+
+    candidates: tuple[MemoryCandidate, ...] = ()
+    refused: tuple[RefusedCandidate, ...] = ()
+    """Asks that may not be kept; their memories are, without them."""
+    problem: str = ""
+    """Why only a part of the answer could be used; empty for a whole one."""
+
+
+def propose(piece: Sequence[UserMessage], manifest: str) -> Flow[ModelAnswer]:
     """Ask what these messages teach.
 
     Raises:
@@ -111,22 +129,24 @@ def _answer_by_rules(messages: Iterable[UserMessage]) -> str:
     return json.dumps({"memories": rows}, ensure_ascii=False)
 
 
-def _read_answer(text: str, messages: Sequence[UserMessage]) -> tuple[MemoryCandidate, ...]:
-    rows = _rows(text)
+def _read_answer(text: str, messages: Sequence[UserMessage]) -> ModelAnswer:
+    rows, problem = _rows(text)
     by_id = {each.message: each for each in messages}
-    candidates = tuple(
-        candidate for row in rows if isinstance(row, dict) and (candidate := _candidate(row, by_id)) is not None
-    )
+    judged = [_judge_asks(each) for row in rows if isinstance(row, dict) and (each := _candidate(row, by_id))]
+    candidates = tuple(candidate for candidate, _ in judged)
     if rows and not candidates:
         raise ValueError("none of its memories has a type, a name and a description")
     heard = [normal(each.text) for each in messages]
     if candidates and not any(normal(each.quote) in words for each in candidates for words in heard):
         raise ValueError("a quote is not in the conversation")
-    return candidates
+    return ModelAnswer(candidates, tuple(refusal for _, refusals in judged for refusal in refusals), problem)
 
 
-def _rows(text: str) -> list[Json]:
-    """The memories of an answer, which some models give without the object around them, or with words around it."""
+def _rows(text: str) -> tuple[list[Json], str]:
+    """The memories of an answer, which some models give without the object around them, or with words around it.
+
+    Of an answer that breaks off, those before the break, and a sentence that says so.
+    """
     if not text.strip():
         raise ValueError("it is empty")
     for first, last in sorted((("{", "}"), ("[", "]")), key=lambda pair: text.find(pair[0]) % (len(text) + 1)):
@@ -136,9 +156,27 @@ def _rows(text: str) -> list[Json]:
             continue
         rows = answer.get("memories") if isinstance(answer, dict) else answer
         if isinstance(rows, list):
-            return rows
+            return rows, ""
         raise ValueError("it contains no memories")
-    raise ValueError("it is not valid JSON")
+    whole = _rows_before_break(text)
+    if not whole:
+        raise ValueError("it is not valid JSON")
+    return whole, f"it breaks off after {len(whole)} {'memory' if len(whole) == 1 else 'memories'}"
+
+
+def _rows_before_break(text: str) -> list[Json]:
+    """The whole objects at the beginning of a list that is not whole itself."""
+    decoder, rows = json.JSONDecoder(), list[Json]()
+    place = text.find("{", text.find("[") + 1) if "[" in text else -1
+    while place >= 0:
+        try:
+            row, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            break
+        rows.append(row)
+        between = re.match(r"\s*,\s*(?=\{)", text[end:])
+        place = end + between.end() if between else -1
+    return rows
 
 
 def _candidate(row: JsonObject, by_id: dict[str, UserMessage]) -> MemoryCandidate | None:
@@ -160,9 +198,16 @@ def _candidate(row: JsonObject, by_id: dict[str, UserMessage]) -> MemoryCandidat
         message.session if message else "",
         cue="model",
         observed=day,
-        when=_lines(row.get("when")),
-        asks=tuple(ask for ask in _lines(row.get("asks")) if len(ask) <= ASK_CHARS)[:MAX_ASKS],
+        when=tuple(each for each in _lines(row.get("when")) if not scan(each))[:MAX_SITUATIONS],
+        asks=_lines(row.get("asks")),
     )
+
+
+def _judge_asks(candidate: MemoryCandidate) -> tuple[MemoryCandidate, tuple[RefusedCandidate, ...]]:
+    """A candidate with the asks that may stand, and a refusal for each that is dangerous."""
+    topic, dropped = drop_bad_asks(candidate.topic())
+    refused = (refuse_ask(each, candidate.message, candidate.session) for each in dropped if each.is_dangerous)
+    return replace(candidate, asks=topic.asks), tuple(refused)
 
 
 def _lines(values: Json) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from pathlib import Path
 from reverie.files import append_lines, write_atomic
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.extraction.candidate import RefusalReason, RefusedCandidate
+from reverie.memory.extraction.gate import QUOTE_CHARS
+from reverie.memory.model_asks import DroppedAsk
 from reverie.memory.search.analyze import terms
 
 MAX_ROWS = 2_000
@@ -48,6 +50,12 @@ def append_refusals(folder: MemoryFolder, refused: Iterable[RefusedCandidate], n
     append_lines(refusals_file(folder), [_row(replace(each, when=stamp)) for each in fresh], durable=False)
     if len(before) + len(fresh) > MAX_ROWS:
         _write_all(folder, read_refusals(folder)[-MAX_ROWS // 2 :])
+
+
+def refuse_ask(ask: DroppedAsk, message: str = "", session: str = "") -> RefusedCandidate:
+    """The refusal of an ask, as it is written down."""
+    reason = RefusalReason.foreign if ask.text else RefusalReason.secret
+    return RefusedCandidate(reason, ask.text[:QUOTE_CHARS], message, session, detail=str(ask))
 
 
 def remove_refusals(folder: MemoryFolder, paths: Iterable[str], texts: Iterable[str]) -> int:

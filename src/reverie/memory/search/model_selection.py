@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.errors import Error
+from reverie.memory.prompt_files import fill_prompt
 from reverie.memory.search.document import Query
 from reverie.memory.search.recall import CheckAnchors, SearchedDirectory, rank_memories, render_hits
 from reverie.memory.search.render import Hit, RenderLimits
@@ -92,7 +91,10 @@ def ask_selector(
     names = answer.get(_SELECTED) if isinstance(answer, dict) else None
     if not isinstance(names, list):
         raise ValueError(f"the selector named no {_SELECTED}")
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name in hits))[: query.limit]
+    known = tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name in hits))
+    if names and not known:
+        raise ValueError("the selector named no memory of the list")
+    return known[: query.limit]
 
 
 def _json_in(text: str) -> str:
@@ -101,8 +103,6 @@ def _json_in(text: str) -> str:
 
 
 def _prompt(hits: Mapping[str, Hit], query: Query) -> str:
-    text = (Path(__file__).parents[1] / "prompts" / "select.md").read_text(encoding="utf-8")
-    text = re.sub(r"\A<!--.*?-->\n", "", text, flags=re.DOTALL)
     tools = (
         f"- In use right now: {', '.join(query.tools)}. Notes that only explain how to use these are not needed; notes "
         "that warn of their traps and known problems are needed most now.\n"
@@ -115,7 +115,7 @@ def _prompt(hits: Mapping[str, Hit], query: Query) -> str:
         "query": query.text,
         "manifest": "\n".join(manifest_line(name, hit) for name, hit in hits.items()),
     }
-    return re.sub(r"\{(limit|tools_rule|query|manifest)\}", lambda match: values[match[1]], text)
+    return fill_prompt("select", values)
 
 
 def manifest_line(name: str, hit: Hit) -> str:

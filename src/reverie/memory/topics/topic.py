@@ -15,7 +15,7 @@ from reverie.files.front_matter import BOM, FrontMatter, Table, canonical
 from reverie.memory.topics.fields import FIELDS, NotUnderstood
 from reverie.memory.topics.value import MemoryType, Source, Topic, Trust, prose_lines
 
-__all__ = ["MemoryType", "Source", "Topic", "Trust", "parse_topic", "prose_lines", "render_topic"]
+__all__ = ["MemoryType", "Source", "Topic", "Trust", "parse_topic", "prose_lines", "render_topic", "strip_code_fence"]
 
 _BY_KEY = {field.key: field for field in FIELDS}
 
@@ -30,6 +30,12 @@ def parse_topic(path: str, text: str) -> Topic:
         return Topic(path, "", "", body=text.removeprefix(BOM))
     fields, extra = _understand(matter.table())
     return Topic(path, body=matter.body, extra=extra, **{"name": "", "description": "", **fields})
+
+
+def strip_code_fence(text: str) -> str:
+    """A topic file that a model wrapped in a code fence, without the fence; every other text as it is."""
+    match = re.fullmatch(r"\s*(`{3,}|~{3,})[^\n`]*\n(---\r?\n.*?\n)\1[ \t]*\s*", text, re.DOTALL)
+    return match[2] if match else text
 
 
 def render_topic(topic: Topic, previous_text: str | None = None) -> str:
