@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from reverie.errors import Damaged
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.history import History
 from reverie.memory.store.topic_store import Store
+from reverie.memory.store.worktree import is_topic_path, list_tracked, read_topic
 from reverie.memory.topics.topic import MemoryType, Topic
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -32,6 +35,27 @@ def open_store(directory: Path, *, aside: Path | None = None, with_git: bool = T
     folder = MemoryFolder(directory, aside or directory)
     history = History.open(folder) if with_git else History(folder, program=None)
     return Store(folder, now=more.pop("now", TickingClock()), history=history, **more)
+
+
+def read_topics(store: Store) -> Iterator[Topic]:
+    """Every topic that can be read, as it is on disk, in the order of paths."""
+    return (each for each in _read_all(store) if isinstance(each, Topic))
+
+
+def find_damaged(store: Store) -> Iterator[Damaged]:
+    """Every topic file that cannot be read, with the reason."""
+    return (each for each in _read_all(store) if isinstance(each, Damaged))
+
+
+def _read_all(store: Store) -> Iterator[Topic | Damaged]:
+    for path in sorted(filter(is_topic_path, list_tracked(store.folder))):
+        try:
+            found = read_topic(store.folder, path)
+        except Damaged as error:
+            yield error
+            continue
+        if found is not None:
+            yield found
 
 
 def topic(name: str, body: str = "A body.", *, path: str = "", kind: str | None = "feedback", **more: Any) -> Topic:

@@ -3,11 +3,11 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from reverie.memory.doctor import DoctorContext, Problem, find_problems
+from reverie.memory.doctor import Problem, find_problems
 from reverie.memory.search.topic_index import IndexedFolder
 from reverie.memory.topics.anchors import FileAnchor
 from reverie.memory.topics.topic import Topic, render_topic
-from tests.memory.stores import open_store, topic
+from tests.memory.stores import open_store, read_topics, topic
 from tests.requirements import requirement
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -17,7 +17,7 @@ def problems(directory: Path, root: Path | None = None) -> list[Problem]:
     store = open_store(directory)
     indexed = IndexedFolder(store.folder)
     indexed.sweep()
-    return list(find_problems(indexed, store.history, DoctorContext(NOW, root)))
+    return list(find_problems(store, indexed, root, NOW))
 
 
 def kinds(directory: Path, root: Path | None = None) -> list[str]:
@@ -112,7 +112,7 @@ def test_links_are_named_since_they_are_not_followed(tmp_path: Path) -> None:
 
     assert [Path(problem.path).name for problem in found] == ["folder", "linked.md"]
     assert str(outside) in found[0].detail
-    assert [each.name for each in store.topics()] == ["One"]
+    assert [each.name for each in read_topics(store)] == ["One"]
 
 
 @requirement("memory:doctor")

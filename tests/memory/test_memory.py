@@ -284,25 +284,6 @@ def test_a_hand_edit_is_visible_within_a_second_and_committed_as_somebodys(memor
     assert memory.log("mango.md")[0].change.author == "unknown"
 
 
-@requirement("recall:edits-visible")
-def test_while_it_is_watched_edits_are_noticed_and_committed(memory: Memory) -> None:
-    memory.save(**KIWI)
-    with memory.watch():
-        (memory.directory / "mango.md").write_text("The mango queue is drained nightly.\n", encoding="utf-8")
-        deadline = time.monotonic() + 60
-        while not memory.recall("mango queue drained nightly") and time.monotonic() < deadline:
-            time.sleep(0.02)
-        found = memory.recall("mango queue drained nightly")
-        while len(memory.log("mango.md")) < 1 and time.monotonic() < deadline:
-            time.sleep(0.02)
-    assert paths(found) == ["mango.md"]
-    assert memory.log("mango.md")[0].change.author == "unknown"
-
-    (memory.directory / "papaya.md").write_text("The papaya queue is drained hourly.\n", encoding="utf-8")
-    assert paths(memory.recall("papaya queue drained hourly", fresh=True))[0] == "papaya.md"
-    memory.close()
-
-
 @requirement("recall:derived")
 def test_a_directory_that_may_only_be_read_is_still_searched(memory: Memory, person: Person) -> None:
     if os.geteuid() == 0:

@@ -30,6 +30,7 @@ from reverie.session.session import Session
 from reverie.settings import Settings
 from tests.memory.extraction.kit import MONDAY
 from tests.memory.kill.worker import start
+from tests.memory.stores import find_damaged
 from tests.session.session_desk import Person, told
 
 SUBJECTS = ("apples", "boats", "clocks", "dishes")
@@ -149,7 +150,7 @@ def _topics(at: Home) -> tuple[list[str], list[str]]:
     setup = at.setup()
     with Memory.at(setup.places, setup.settings, setup.directory) as memory:
         memory.store.sync()
-        damaged = [f"damaged: {each}" for each in memory.store.find_damaged()]
+        damaged = [f"damaged: {each}" for each in find_damaged(memory.store)]
         foreign = [topic.name for topic in memory.topics() if _subject(topic) is None]
         index = memory.directory / "MEMORY.md"
         listed = index.read_text(encoding="utf-8") if index.exists() else ""

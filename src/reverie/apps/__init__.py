@@ -2,6 +2,6 @@
 
 `cli` (one file per command), `tui` (the terminal agent), `replay` (recorded sessions through a context strategy),
 `demo` (what `make demo` shows). Shared by them: `rows` (data of inspection commands), `session_figures` (messages and
-cost of sessions), `amounts` (numbers for people), `plain` (untrusted text made safe to print), `model_list` (models a
+cost of sessions), `plain` (untrusted text made safe to print), `model_list` (models a
 user can switch to), `compact_argument` (the argument of `/compact`).
 """

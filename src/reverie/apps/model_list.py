@@ -7,7 +7,7 @@ import urllib.request
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from reverie.apps.amounts import short_count
+from reverie.amounts import short_count
 
 if TYPE_CHECKING:
     from reverie.settings.load import Configuration

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from reverie.amounts import format_count
 from reverie.context import digest
 from reverie.context.cut import shorten_text
 from reverie.context.facts import gather
@@ -176,7 +177,7 @@ def _commit(span: Sequence[Item], text: str, scene: StageContext, settings: Coll
     """Fold a span, if that is shorter than what it stands for."""
     first, last = span[0].uuid, span[-1].uuid
     again = f"; read them again from {first} to {last}" if scene.rereads else ""
-    head = f"[{len(span)} older messages are folded here{again}.]\n"
+    head = f"[{format_count(len(span), 'older message')} folded here{again}.]\n"
     summary = head + shorten_text(text, settings.summary_tokens, scene.weigh_text, "the rest is in these messages")
     freed = sum(map(scene.weigh, span)) - scene.weigh_text(summary)
     if freed <= 0:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from reverie.amounts import format_count
 from reverie.context import digest
 from reverie.context.receipt import RECEIPT, Receipt, in_view
 from reverie.context.replacement import Case, Replacement, build, keepable, seal, summary_limit
@@ -195,7 +196,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[StageOutcome]:
     short = short_ids(item.uuid for item in must.items)
     ends = (short.get(gone[0].uuid, gone[0].uuid), short.get(gone[-1].uuid, gone[-1].uuid))
     again = f" They can be read again from {ends[0]} to {ends[1]}." if must.rereads else ""
-    head = f"[{len(gone)} messages are shown here as a summary.{again}]\n"
+    head = f"[{format_count(len(gone), 'message')} shown here as a summary.{again}]\n"
     shown = [*items[:start], Item("", ItemKind.FOLD, user(written.text))]
     carried = bring_back(must, shown, limits, weigh)
     before = case.scene.budget.used_tokens

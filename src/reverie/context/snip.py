@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
+from reverie.amounts import format_count
 from reverie.context.activity import in_short
 from reverie.context.spans import list_pinned
 from reverie.context.stage import NOTHING, Reduction, Stage, StageContext, StageOutcome
@@ -56,7 +57,7 @@ def snip_to(view: View, scene: StageContext, target_tokens: int, *, pinned: Coll
 def digest_of(run: Sequence[Item], *, rereads: bool = True) -> str:
     """One line for a removed run: how much, what it did, and the ids under which it can be read again."""
     again = f" They can be read again from {run[0].uuid} to {run[-1].uuid}." if rereads else ""
-    return f"[{len(run)} older messages are left out here: {in_short(run)}.{again}]"
+    return f"[{format_count(len(run), 'older message')} left out here: {in_short(run)}.{again}]"
 
 
 def old_rounds(items: Sequence[Item]) -> Iterable[Sequence[Item]]:

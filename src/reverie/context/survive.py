@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 
+from reverie.amounts import format_count
 from reverie.context.cut import Weigh, escape_quoted_text, head_and_tail
 from reverie.context.facts import FactCollector, Facts, gather
 from reverie.context.receipt import Fate, ReceiptLine, Sort
@@ -309,8 +310,8 @@ def _quote_messages(title: str, accounts: list[_Told], must: MustSurvive) -> str
 
     def close() -> None:
         if run:
-            again = f", from [{run[0]}] to [{run[-1]}], can be read again by their ids"
-            rows.append(f"[{len(run)} messages{again if must.rereads else ' are left out here'}]")
+            again = f", from [{run[0]}] to [{run[-1]}], can be read again by id"
+            rows.append(f"[{format_count(len(run), 'message')}{again if must.rereads else ' left out here'}]")
             run.clear()
 
     for account in accounts:

@@ -31,7 +31,6 @@ from reverie.values import value
 if TYPE_CHECKING:
     from reverie.memory.search.recall import SearchedDirectory
     from reverie.memory.search.vectors import Embeds
-    from reverie.memory.store.watcher import Watch
 
 AGENT_MEMORY = ("agent-memory", "agent-memory-local")
 """The folders in which agents have a directory each."""
@@ -135,11 +134,7 @@ in quick succession, a thread looks before the time is over and no question wait
 class MemoryDirectories:
     """The indexes of one memory: its own directory, for a project also the user's, and those of mentioned agents."""
 
-    watch: Watch | None
-    """Who keeps the index of the own directory in step while it is open."""
-
     def __init__(self, places: Places, scope: Scope, *, root: Path | None, is_project: bool) -> None:
-        self.watch = None
         self._places = places
         self.scopes = (scope, user_scope(places)) if is_project else (scope,)
         """Those that are always searched, the memory's own first."""
@@ -165,10 +160,9 @@ class MemoryDirectories:
         for each in searched:
             each.folder.renew()
             age_seconds = each.folder.seconds_since_sweep
-            is_kept = self.watch is not None and self.watch.is_open and each.folder is self.own
-            if fresh or (not is_kept and age_seconds > FRESH_SECONDS):
+            if fresh or age_seconds > FRESH_SECONDS:
                 each.folder.sweep()
-            elif not is_kept and age_seconds > FRESH_SECONDS / 3:
+            elif age_seconds > FRESH_SECONDS / 3:
                 each.folder.sweep_beside()
         return searched
 
@@ -189,9 +183,7 @@ class MemoryDirectories:
             return self._embedder[0]
 
     def close(self) -> None:
-        """Let go of all files, and end the watch."""
-        if self.watch is not None:
-            self.watch.close()
+        """Let go of all files."""
         for folder in self._folders.values():
             folder.close()
         self._folders.clear()

@@ -1,6 +1,6 @@
-"""Finds problems of a memory directory, and says what a person or `--fix` can do about them.
+"""Finds problems of a memory directory, says what to do about them, and makes the repairs that need no question.
 
-Each check reads and reports; nothing is changed here. The repairs are made by whoever may write.
+Each check reads and reports; only `repair` changes anything.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from reverie.amounts import format_count
 from reverie.errors import Damaged, Unavailable
 from reverie.files import read_holder
 from reverie.files.places.paths import MemoryFolder
 from reverie.files.secret_scan import scan
+from reverie.memory.project_repository import has_commit, has_word
 from reverie.memory.search.topic_index import IndexedFolder, is_indexed
 from reverie.memory.search.topic_table import LEFT_OUT, Indexed
 from reverie.memory.store.history import History
 from reverie.memory.store.index.memory_md import IndexEntry, index_for_model, parse_index
+from reverie.memory.store.topic_store import Store
 from reverie.memory.store.worktree import CONFLICTS, DRAFT_PREFIX, INDEX_FILE, is_topic_path, list_tracked, place_of
 from reverie.memory.topics.age import is_expired
 from reverie.memory.topics.anchors import AnchorState, Ask, describe_anchor, read_anchor_state
@@ -56,11 +59,15 @@ class DoctorContext:
     has_word: Ask | None = None
 
 
-def find_problems(indexed: IndexedFolder, history: History, world: DoctorContext) -> tuple[Problem, ...]:
-    """Everything that is wrong, in the order of kinds and paths."""
+def find_problems(store: Store, indexed: IndexedFolder, root: Path | None, now: datetime) -> tuple[Problem, ...]:
+    """Everything that is wrong with a directory, in the order of kinds and paths; `root` is the project of anchors."""
+    indexed.sweep()
     folder = indexed.folder
     if not folder.directory.is_dir():
         return ()
+    world = DoctorContext(now)
+    if root is not None:
+        world = DoctorContext(now, root, lambda commit: has_commit(root, commit), lambda word: has_word(root, word))
     entries = list(indexed.topics())
     checks: Iterable[Iterator[Problem]] = (
         _find_damaged(indexed),
@@ -69,9 +76,28 @@ def find_problems(indexed: IndexedFolder, history: History, world: DoctorContext
         _index_file(folder, {entry.topic.path for entry in entries} | {each.path for each in indexed.unreadable()}),
         _links(folder),
         _leftovers(folder),
-        _history(history),
+        _history(store.history),
     )
     return tuple(problem for check in checks for problem in check)
+
+
+def repair(store: Store, indexed: IndexedFolder) -> tuple[str, ...]:
+    """Commit what others edited, remove what killed processes left, build the derived index anew; say what was done."""
+    done: list[str] = []
+    folder = store.folder
+    if not folder.directory.is_dir():
+        return ()
+    with store.writer.writing() as commits:
+        if store.history.recovered:
+            done.append(f"repaired the history: {store.history.recovered}")
+        done += [f"committed edits made outside as {commit[:8]}" for commit in commits]
+        for path in list_leftovers(folder):
+            path.unlink(missing_ok=True)
+            done.append(f"removed the draft {path.name}")
+    indexed.remove()
+    indexed.sweep()
+    done.append(f"rebuilt the search index over {format_count(len(indexed), 'memory', 'memories')}")
+    return tuple(done)
 
 
 def list_leftovers(folder: MemoryFolder, *, old_enough: Callable[[Path], bool] = lambda _: True) -> Iterator[Path]:

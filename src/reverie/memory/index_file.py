@@ -89,6 +89,12 @@ class IndexFile:
             self.connection = self._connect()
             if not isinstance(problem, _OtherVersion):
                 self.connection.execute("INSERT INTO rebuilt VALUES (?)", (str(problem),))
+        self._inode = _inode_of(path)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another process put a new file in its place, or removed it, as an erasure does."""
+        return self._inode != _inode_of(self._path)
 
     def take_rebuilt(self) -> str | None:
         """Why the damaged file that stood here was replaced by an empty one, for the first who asks."""
@@ -151,6 +157,14 @@ class IndexFile:
             for ending in _ENDINGS:
                 with suppress(OSError):
                     self._path.with_name(f"{name}{ending}").unlink()
+
+
+def _inode_of(path: Path) -> int:
+    """0 for a file that is not there, as for one in memory."""
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return 0
 
 
 def _is_damage(problem: sqlite3.DatabaseError) -> bool:

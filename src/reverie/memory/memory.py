@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from reverie.memory.store.erase import ErasureResult
     from reverie.memory.store.timeline import Provenance, SaveRefusal, UndoResult
     from reverie.memory.store.topic_store import Saved, Store
-    from reverie.memory.store.watcher import Watch
     from reverie.memory.store.writer import Attribute
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.draft import Given
@@ -134,7 +133,7 @@ class Memory:
         self._places = places
         self._root = root
         self._now = now
-        self._shelves = MemoryDirectories(places, scope, root=root, is_project=is_project)
+        self._directories = MemoryDirectories(places, scope, root=root, is_project=is_project)
         self._store: Store | None = None
         self._user: Memory | None = None
         self._others: dict[Path, Memory] = {}
@@ -163,7 +162,7 @@ class Memory:
 
     def close(self) -> None:
         """Close files and threads."""
-        self._shelves.close()
+        self._directories.close()
         if self._past is not None:
             self._past.close()
             self._past = None
@@ -420,7 +419,7 @@ class Memory:
 
         if self.off is not None:
             return Recalled(hits=(), searched=0, skipped=self.off)
-        searched = self._shelves.for_query(query.text, fresh=fresh)
+        searched = self._directories.for_query(query.text, fresh=fresh)
         query = replace(query, text=without_mentions(query.text))
         return recall(searched, query, limits=self.limits, check=self._check)
 
@@ -450,7 +449,7 @@ class Memory:
         """The hits that a model chooses among the best, beside the first of the embedded ones; those, when it fails."""
         from reverie.memory.search.model_selection import select
 
-        searched = self._shelves.for_query(query.text, fresh=False)
+        searched = self._directories.for_query(query.text, fresh=False)
         return await select(
             searched, query, embedded, self._model(model), self.settings.recall, limits=self.limits, check=self._check
         )
@@ -458,7 +457,7 @@ class Memory:
     @property
     def has_vectors(self) -> bool:
         """Whether vectors are available: the embedding model and what runs it are installed."""
-        return self._shelves.has_vectors
+        return self._directories.has_vectors
 
     def note_recalled(self, hits: Sequence[Hit], query: str, *, session: str | None = None) -> None:
         """Record which memories were recalled for a query; skipped if the directory is read-only."""
@@ -467,7 +466,7 @@ class Memory:
         from reverie.memory.store.usage_log import Use, append_uses, redact_query
 
         when, redacted = self._now().isoformat(timespec="seconds"), redact_query(_as_text(query))
-        for scope in self._shelves.scopes:
+        for scope in self._directories.scopes:
             uses = [Use(hit.topic.path, when, redacted, hit.score, session) for hit in hits if hit.scope == scope.name]
             with suppress(Error, OSError):
                 append_uses(scope.folder, uses)
@@ -607,14 +606,6 @@ class Memory:
 
         path = find_path(self.index, name)
         return path if path is not None else missing(self.index, name)
-
-    def watch(self) -> Watch:
-        """Notice, commit and index edits by other programs as they happen, until it is closed."""
-        from reverie.memory.store.watcher import Watch
-
-        if self._shelves.watch is None or not self._shelves.watch.is_open:
-            self._shelves.watch = Watch(self.directory, self._look)
-        return self._shelves.watch
 
     @property
     def has_foreign_edits(self) -> bool:
@@ -785,13 +776,13 @@ class Memory:
 
     def problems(self) -> tuple[Problem, ...]:
         """Problems of the directory, and how to fix them."""
-        from reverie.memory.repair import problems_of
+        from reverie.memory.doctor import find_problems
 
-        return problems_of(self.store, self.index, self._root, self._now())
+        return find_problems(self.store, self.index, self._root, self._now())
 
     def repair(self) -> tuple[str, ...]:
         """Make the repairs that are safe without asking; return what was done."""
-        from reverie.memory.repair import repair
+        from reverie.memory.doctor import repair
 
         return repair(self.store, self.index)
 
@@ -854,25 +845,12 @@ class Memory:
     @property
     def index(self) -> IndexedFolder:
         """The search index of the directory."""
-        return self._shelves.own
+        return self._directories.own
 
     @property
     def root(self) -> Path | None:
         """Where anchors are looked for."""
         return self._root
-
-    def _look(self, changed: tuple[Path, ...]) -> None:
-        import sqlite3
-
-        with suppress(Error, OSError, sqlite3.Error):
-            roots = (self.directory, self.directory.resolve())
-            inside = {path.relative_to(root) for path in changed for root in roots if path.is_relative_to(root)}
-            if inside:
-                self.index.refresh(path.as_posix() for path in inside)
-            else:
-                self.index.sweep()
-            if inside or self.has_foreign_edits:
-                self.sync()
 
     def _check(self, scope: str, topic: Topic) -> tuple[AnchorCheck, ...]:
         """The anchors of a memory against the project as it is now; another project's are left alone."""
@@ -926,7 +904,7 @@ class Memory:
         path = named.path if isinstance(named, Topic) else str(named)
         if path.startswith("/"):
             return (path,)
-        return tuple(each.path(path) for each in self._shelves.standing)
+        return tuple(each.path(path) for each in self._directories.standing)
 
     def _moment(self, when: date | datetime) -> datetime:
         if isinstance(when, datetime):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from reverie.permissions.need import Act, Need
-from reverie.permissions.real_paths import fold_name, real, spellings
+from reverie.permissions.real_paths import fold_name, resolve_path, spellings
 from reverie.permissions.rule import PermissionRule, RuleKind
 from reverie.permissions.shell.read_only import is_harmless
 from reverie.permissions.shell.script import SimpleCommand, Word, spell_words
@@ -44,7 +44,7 @@ def covers_path(rule: PermissionRule, path: Path, kind: RuleKind) -> bool:
         return True
     base, pattern = _anchor_pattern(rule)
     if kind is RuleKind.ALLOW:
-        target, folder = real(path), real(base)
+        target, folder = resolve_path(path), resolve_path(base)
         return target is not None and folder is not None and _matches(pattern, target, folder)
     return any(
         _matches(pattern, target, folder)

@@ -12,7 +12,7 @@ from pathlib import Path
 from reverie.permissions.covers import covers_need, covers_path, names_tool
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode, Policy
-from reverie.permissions.real_paths import is_protected, is_within, real
+from reverie.permissions.real_paths import is_protected, is_within, resolve_path
 from reverie.permissions.rule import RuleKind
 from reverie.permissions.run import (
     Examined,
@@ -149,7 +149,11 @@ def _steers(path: Path, policy: Policy) -> bool:
     if is_protected(path):
         return True
     folders = [folder for folder in policy.steering if is_within(path, (folder,))]
-    own = [root for root in policy.roots if is_within(root, folders) and real(root) not in map(real, folders)]
+    own = [
+        root
+        for root in policy.roots
+        if is_within(root, folders) and resolve_path(root) not in map(resolve_path, folders)
+    ]
     return bool(folders) and not is_within(path, own)
 
 
@@ -213,7 +217,11 @@ def _only_reading(policy: Policy) -> str:
 
 
 def _is_plan(path: Path, policy: Policy) -> bool:
-    return policy.plan_file is not None and real(path) is not None and real(path) == real(policy.plan_file)
+    return (
+        policy.plan_file is not None
+        and resolve_path(path) is not None
+        and resolve_path(path) == resolve_path(policy.plan_file)
+    )
 
 
 def _allow_by_rule(rule: str) -> PermissionDecision:
@@ -225,7 +233,7 @@ def _folders(policy: Policy) -> str:
 
 
 def _describe_path(path: Path) -> str:
-    actual = real(path)
+    actual = resolve_path(path)
     return str(path) if actual is None or actual == path else f"{path} (really {actual})"
 
 

@@ -37,7 +37,7 @@ _SECRET = re.compile(
 """Where programs keep keys and passwords."""
 
 
-def real(path: Path) -> Path | None:
+def resolve_path(path: Path) -> Path | None:
     """The path with all links followed, also of a file that does not exist yet; None for an impossible path."""
     if not is_encodable(str(path)):
         return None
@@ -50,10 +50,10 @@ def real(path: Path) -> Path | None:
 
 def is_within(path: Path, roots: Iterable[Path]) -> bool:
     """Whether a path, links followed, lies in one of the roots."""
-    target = real(path)
+    target = resolve_path(path)
     if target is None:
         return False
-    folders = (real(root) for root in roots)
+    folders = (resolve_path(root) for root in roots)
     return any(folder is not None and target.is_relative_to(folder) for folder in folders)
 
 
@@ -66,7 +66,7 @@ def fold_name(text: str) -> str:
 def spellings(path: Path) -> tuple[Path, ...]:
     """The path as it was named and as it is, without `..`."""
     named = Path(os.path.normpath(path))
-    actual = real(path)
+    actual = resolve_path(path)
     return (named,) if actual is None or actual == named else (named, actual)
 
 

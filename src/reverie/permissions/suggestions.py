@@ -11,7 +11,7 @@ from reverie.permissions.covers import host_of
 from reverie.permissions.decide import PermissionVerdict, decide, may_read
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
-from reverie.permissions.real_paths import real
+from reverie.permissions.real_paths import resolve_path
 from reverie.permissions.run import examine, find_uncovered_commands
 
 _EXACT_CHARS = 120
@@ -69,7 +69,7 @@ def _candidates(need: Need, policy: Policy) -> Iterator[str]:
         case Act.READ | Act.EDIT:
             tool = "Edit" if need.act is Act.EDIT else "Read"
             for path in need.paths:
-                actual = real(path) or path
+                actual = resolve_path(path) or path
                 yield f"{tool}({path_pattern(actual, policy)})"
                 yield f"{tool}({path_pattern(actual.parent, policy).rstrip('/')}/**)"
         case Act.FETCH:
@@ -117,7 +117,7 @@ def _escape_stars(text: str) -> str:
 
 def path_pattern(path: Path, policy: Policy) -> str:
     """A path as a rule names it: from the project, from home, or from the root."""
-    project, home = real(policy.project) or policy.project, real(policy.home) or policy.home
+    project, home = resolve_path(policy.project) or policy.project, resolve_path(policy.home) or policy.home
     if path.is_relative_to(project):
         start, inside = "/", path.relative_to(project)
     elif path.is_relative_to(home):

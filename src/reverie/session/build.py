@@ -250,7 +250,7 @@ def _build_workspace(core: _Core) -> _Workspace:
     hooks = Hooks(
         parse_hooks(settings.hooks, plugins.plugins) if core.enabled.hooks else (),
         limits=settings.hook,
-        around=HookContext(options.project, environment_for_others(options), env_file=env_file),
+        context=HookContext(options.project, environment_for_others(options), env_file=env_file),
         facts=hook_facts,
         trust=read_trust(options.places.trust, options.project),
         spills=core.session_folder.spills,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reverie.amounts import format_count
 from reverie.models.ledger import Governor, by, total
 from reverie.permissions.policy import Policy
 from reverie.permissions.rule import RuleKind
@@ -47,6 +48,6 @@ def _costs(governor: Governor) -> tuple[tuple[str, str], ...]:
     for line in [*by(governor.bookings, lambda one: one.purpose), total(governor.bookings)]:
         share = "" if line.cache_share is None else f", {line.cache_share:.0%} of the input from the cache"
         price = "price unknown" if line.cost_usd is None else f"${line.cost_usd:.4f}"
-        rows.append((line.key, f"{line.calls} call(s), {price}{share}"))
+        rows.append((line.key, f"{format_count(line.calls, 'call')}, {price}{share}"))
     refused = governor.refuses()
     return (*rows, *((("background work", refused),) if refused else ()))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from reverie.amounts import format_count
 from reverie.context.conversation import Conversation
 from reverie.context.restore import RestoreContext
 from reverie.errors import Error, Unavailable, UserMistake
@@ -75,7 +76,7 @@ class Extensions:
             kinds = ", ".join(sorted({part.kind for part in waiting}))
             self.emit(
                 Notice(
-                    f"{len(waiting)} part{'' if len(waiting) == 1 else 's'} of this project inactive until trusted "
+                    f"{format_count(len(waiting), 'part')} of this project inactive until trusted "
                     f"({kinds}): run `reverie trust` to review, `reverie trust --accept` to accept",
                     "warning",
                 )

@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from reverie.amounts import format_count
 from reverie.context.conversation import Conversation
 from reverie.context.pipeline import BREAKAGES
 from reverie.context.spans import chain
@@ -214,7 +215,11 @@ class SessionExtraction:
 
     def _report(self, result: ForkResult) -> None:
         share = f"{result.cache_share:.0%} of its input from the cache"
-        self.emit(Attached(LABEL, f"extraction: {result.rounds} round(s), {share}", {"cost_usd": result.cost_usd}))
+        self.emit(
+            Attached(
+                LABEL, f"extraction: {format_count(result.rounds, 'round')}, {share}", {"cost_usd": result.cost_usd}
+            )
+        )
 
     def _tell(self, names: list[str]) -> None:
         self._say(f"remembered: {', '.join(dict.fromkeys(names))}" if names else "nothing new to save")

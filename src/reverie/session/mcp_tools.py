@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from reverie.amounts import format_count
 from reverie.context.conversation import Conversation
 from reverie.context.restore import RestoredAttachment
 from reverie.extensions.mcp.connection import Connection
@@ -144,7 +145,7 @@ class McpTools:
             return ()
         data: dict[str, Json] = {"addedNames": [*fresh]}
         told_now = reminder(_render_listing(fresh))
-        return (JoinedAttachment(DEFERRED, told_now, f"{len(fresh)} tool(s) can be loaded", data),)
+        return (JoinedAttachment(DEFERRED, told_now, f"{format_count(len(fresh), 'tool')} can be loaded", data),)
 
 
 def find_announced_names(log: Conversation, *labels: str) -> set[str]:

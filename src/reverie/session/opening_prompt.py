@@ -16,6 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from reverie.amounts import format_count
 from reverie.context.conversation import Conversation
 from reverie.context.restore import RestoreContext, RestoredAttachment
 from reverie.errors import Error
@@ -420,8 +421,7 @@ def _cut(status: str) -> str:
         return status
     shown_status = status[:STATUS_CHARS].rpartition("\n")[0] or status[:STATUS_CHARS]
     missing = status.count("\n") - shown_status.count("\n")
-    noun = "line" if missing == 1 else "lines"
-    return f"{shown_status}\n[… {missing:,} more {noun}; `git status --short` shows all of them]"
+    return f"{shown_status}\n[… {format_count(missing, 'more line')}; `git status --short` shows all of them]"
 
 
 def _read_platform() -> tuple[str, str]:

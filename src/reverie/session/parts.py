@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from reverie.amounts import format_count
 from reverie.context.conversation import Conversation
 from reverie.context.restore import RestoreContext
 from reverie.context.session_notes import NotesFile
@@ -224,7 +225,7 @@ class SessionParts(LoopHost):
             self.log.append(*entries)
             self.emit(
                 Notice(
-                    f"{len(entries)} tool call{'' if len(entries) == 1 else 's'} had no result when this session "
+                    f"{format_count(len(entries), 'tool call')} had no result when this session "
                     "stopped; marked as interrupted"
                 )
             )

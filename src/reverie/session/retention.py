@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from reverie.amounts import format_count
 from reverie.errors import Error
 from reverie.files.places import ProjectFolder
 from reverie.memory.memory import Memory
@@ -44,12 +45,7 @@ class RetentionSweep:
             self.emit(Notice(f"old session files were not deleted: {problem}", "warning"))
             return
         if removed:
-            self.emit(
-                Notice(
-                    f"{len(removed)} file{'' if len(removed) == 1 else 's'} of unused sessions deleted "
-                    "(settings: retention)"
-                )
-            )
+            self.emit(Notice(f"{format_count(len(removed), 'file')} of unused sessions deleted (settings: retention)"))
 
     def _find_cited_sessions(self) -> frozenset[str]:
         """The sessions that memories name as their source; looked up beside the session's own index."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from reverie.amounts import format_count
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import field, make_tool_spec
@@ -115,11 +116,11 @@ def _answer(result: SearchResult, arguments: JsonObject) -> ToolAnswer:
     output = lines[:limit]
     if mode == "count" and len(output) == len(lines):
         matches = sum(hits.matches for hits in result.files)
-        output.append(f"({_count(matches, 'matching line')} in {_count(len(result.files), 'file')})")
+        output.append(f"({format_count(matches, 'matching line')} in {format_count(len(result.files), 'file')})")
     if len(lines) > limit:
         hidden = len(lines) - limit
         verb = "is" if hidden == 1 else "are"
-        output.append(f"({_count(hidden, 'more line')} of this answer {verb} not shown; `head_limit` is {limit})")
+        output.append(f"({format_count(hidden, 'more line')} of this answer {verb} not shown; `head_limit` is {limit})")
     if result.is_cut:
         output.append(f"(the search ended after {MAX_ROWS:,} lines; there is more)")
     details: JsonObject = {
@@ -129,10 +130,6 @@ def _answer(result: SearchResult, arguments: JsonObject) -> ToolAnswer:
         "numLines": min(limit, len(lines)),
     }
     return ToolAnswer("\n".join(output), details=details)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _content(files: tuple[FileHits, ...], arguments: JsonObject) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reverie.amounts import format_count
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Need
 from reverie.tools.describe import field, make_tool_spec
@@ -43,7 +44,7 @@ class Write:
         verb = "Made" if before is None else "Replaced"
         lines = len(split(content))
         return ToolAnswer(
-            f"{verb} {real} ({lines:,} line{'' if lines == 1 else 's'}).",
+            f"{verb} {real} ({format_count(lines, 'line')}).",
             details=change_details(real, before, content, desk),
         )
 

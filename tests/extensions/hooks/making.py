@@ -48,7 +48,7 @@ def hooks_in(
     return Hooks(
         declared,
         limits=replace(Limits(), **limits),  # type: ignore[arg-type]
-        around=HookContext(project, environment, env_file),
+        context=HookContext(project, environment, env_file),
         facts=lambda: facts if facts is not None else {"session_id": "s", "cwd": str(project)},
         trust=trust,
         spills=spills,

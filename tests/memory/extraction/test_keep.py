@@ -15,7 +15,7 @@ from reverie.memory.store.topic_store import Store
 from reverie.messages.entries import Entry
 from tests.memory.extraction.kit import MONDAY, candidate
 from tests.memory.extraction.test_cursor import asked, replied
-from tests.memory.stores import open_store
+from tests.memory.stores import open_store, read_topics
 from tests.requirements import requirement
 
 
@@ -31,7 +31,7 @@ def reopened(store: Store) -> Keeper:
 
 
 def names(keeper: Keeper) -> list[str]:
-    return sorted(topic.name for topic in keeper._store.topics())
+    return sorted(topic.name for topic in read_topics(keeper._store))
 
 
 @requirement("extraction:cursor", "extraction:rest")
@@ -91,7 +91,7 @@ def test_a_known_rule_takes_the_reason_that_it_lacked_and_keeps_its_words(keeper
 
     kept = keep_new(reopened(keeper._store), again, after=None, session="s2")
 
-    [topic] = keeper._store.topics()
+    [topic] = read_topics(keeper._store)
     assert len(kept.commits) == 1
     assert topic.name == "Never push directly to main"
     assert topic.body == "Never push directly to main.\n\n**Why:** The deploy starts from there"
@@ -128,12 +128,12 @@ def test_within_a_session_the_word_with_the_reason_is_kept(keeper: Keeper) -> No
 @requirement("extraction:same-subject")
 def test_a_newer_word_changes_title_and_description_and_the_file_keeps_its_name(keeper: Keeper) -> None:
     keep_new(keeper, [asked("u1", "Always squash feature branches before merging.")], after=None, session="s1")
-    [before] = keeper._store.topics()
+    [before] = read_topics(keeper._store)
 
     newer: list[Entry] = [asked("u2", "Never squash feature branches before merging any more.")]
     keep_new(reopened(keeper._store), newer, after=None, session="s2")
 
-    [after] = keeper._store.topics()
+    [after] = read_topics(keeper._store)
     assert after.path == before.path
     assert after.name == "Never squash feature branches before merging any more"
     assert after.description == "Never squash feature branches before merging any more."

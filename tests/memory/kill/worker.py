@@ -17,7 +17,7 @@ from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.timeline import log
 from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import Topic
-from tests.memory.stores import topic
+from tests.memory.stores import find_damaged, read_topics, topic
 
 
 def open_here(directory: Path) -> Store:
@@ -54,8 +54,8 @@ def check(directory: Path, said: str, *, fsck: bool = True) -> list[str]:
     """What is wrong after a kill and one more command; nothing, we hope."""
     store = open_here(directory)
     store.sync()
-    topics = {found.name: found for found in store.topics()}
-    problems = [f"damaged: {error}" for error in store.find_damaged()]
+    topics = {found.name: found for found in read_topics(store)}
+    problems = [f"damaged: {error}" for error in find_damaged(store)]
     lost = re.findall(r"^saved (.*)$", said, re.MULTILINE)
     forgotten = set(re.findall(r"^forgetting (.*)$", said, re.MULTILINE))
     problems += [f"lost: {name}" for name in lost if name not in topics and name not in forgotten]

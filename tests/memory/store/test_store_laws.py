@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule, run_state_machine_as_test
 
 from reverie.memory.store.timeline import undo
-from tests.memory.stores import git, open_store, topic
+from tests.memory.stores import git, open_store, read_topics, topic
 from tests.requirements import requirement
 
 _names = st.sampled_from(["Alpha", "beta", "Gamma ray", "Café", "CAFÉ au lait", "数据库", "x" * 90])
@@ -61,14 +61,14 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(target=commits, name=_names, body=_bodies)
     def edit_if_there(self, name: str, body: str) -> object:
-        if name not in {found.name for found in self.store.topics()}:
+        if name not in {found.name for found in read_topics(self.store)}:
             return multiple()
         saved = self.store.edit(name, lambda old: replace(old, body=f"{old.body}\n{body}"))
         return self._after(saved.commit) or multiple()
 
     @rule(target=commits, name=_names)
     def forget_if_there(self, name: str) -> object:
-        if name not in {found.name for found in self.store.topics()}:
+        if name not in {found.name for found in read_topics(self.store)}:
             return multiple()
         changed = self.store.forget(name)
         expected = {path: content for path, content in self.model.items() if path != changed.path}

@@ -21,7 +21,7 @@ from reverie.memory.store.redact import write_redacted
 from reverie.memory.store.timeline import diff, erase, import_bundle, log, topics_at, undo, why, write_bundle
 from reverie.memory.store.undo import revert
 from reverie.memory.topics.topic import Source, Trust
-from tests.memory.stores import files_of, git, open_store, topic
+from tests.memory.stores import files_of, git, open_store, read_topics, topic
 from tests.requirements import requirement
 
 _texts = st.text(max_size=60)
@@ -232,7 +232,7 @@ def test_after_erase_the_text_is_nowhere(tmp_path: Path) -> None:
     ):
         assert trace.encode() not in left, trace
     assert erased.paths[0] == "feedback_deployment_window.md"
-    assert [found.name for found in store.topics()] == ["Keep", "Later"]
+    assert [found.name for found in read_topics(store)] == ["Keep", "Later"]
     assert index.read_text(encoding="utf-8").startswith("# Mine\n")
     assert git(memory, "fsck", "--strict", "--full") == ""
     assert git(memory, "status", "--porcelain") == ""
@@ -360,7 +360,7 @@ def test_an_erasing_that_stopped_after_the_switch_is_finished_by_the_next_comman
     again = open_store(tmp_path)
     again.sync()
     assert _SENTENCE.encode() not in _everything_in(tmp_path)
-    assert [found.name for found in again.topics()] == ["Keep"]
+    assert [found.name for found in read_topics(again)] == ["Keep"]
     assert git(tmp_path, "fsck", "--strict", "--full") == ""
 
 
@@ -416,7 +416,7 @@ def test_a_bundle_is_merged_into_an_existing_memory(tmp_path: Path) -> None:
     ours.save(topic("Clash", body="ours"))
     imported = import_bundle(ours, write_bundle(theirs, tmp_path / "back.zip"))
     assert ours.read("Shared").body == "ONE\n\ntwo\n\nTHREE"
-    assert {found.name for found in ours.topics()} == {"Shared", "Theirs", "Clash"}
+    assert {found.name for found in read_topics(ours)} == {"Shared", "Theirs", "Clash"}
     assert ours.read("Clash").body == "ours"
     assert imported.conflicts == ("feedback_clash.md",)
     assert "feedback_theirs.md" in (tmp_path / "a" / "MEMORY.md").read_text(encoding="utf-8")
@@ -532,7 +532,7 @@ def test_what_was_erased_is_dropped_by_a_copy_that_imports_from_there(tmp_path: 
     assert b"flower pot" not in bundle.read_bytes()
     imported = import_bundle(copy, bundle)
     assert imported.erased == ("feedback_home.md",)
-    assert sorted(found.name for found in copy.topics()) == ["Mine", "Work"]
+    assert sorted(found.name for found in read_topics(copy)) == ["Mine", "Work"]
     assert "home" not in (tmp_path / "copy" / "MEMORY.md").read_text(encoding="utf-8")
     with pytest.raises(Refused, match="erased"):
         copy.save(topic("Home", body="The key of the house lies under the third flower pot."), author="agent")

@@ -15,7 +15,7 @@ from reverie.files import locked
 from reverie.memory.store.change import Change
 from reverie.memory.store.timeline import log, refusals
 from reverie.memory.topics.topic import Source, Topic
-from tests.memory.stores import START, files_of, git, open_store, topic
+from tests.memory.stores import START, files_of, find_damaged, git, open_store, read_topics, topic
 from tests.requirements import requirement
 
 
@@ -89,7 +89,7 @@ def test_a_path_that_is_the_same_file_elsewhere_is_the_same_topic(tmp_path: Path
     store = open_store(tmp_path)
     store.save(topic("First", path=there))
     assert store.save(topic("Second", path=new)).topic.path == there
-    assert [found.name for found in store.topics()] == ["Second"]
+    assert [found.name for found in read_topics(store)] == ["Second"]
 
 
 @requirement("store:save:names")
@@ -144,7 +144,7 @@ def test_a_secret_is_refused_in_the_reason_of_a_change_and_not_repeated_from_a_n
         with pytest.raises(Refused) as refused:
             change()
         assert secret not in str(refused.value)
-    assert [found.name for found in store.topics()] == ["Fine"]
+    assert [found.name for found in read_topics(store)] == ["Fine"]
     assert len(log(store)) == 1
 
 
@@ -187,7 +187,7 @@ def test_many_topics_are_one_commit(tmp_path: Path) -> None:
     count, commit = store.save_many(topic(f"Topic {number}", body=f"Body {number}") for number in range(150))
     assert count == 150
     assert [entry.commit for entry in log(store)] == [commit]
-    assert len(list(store.topics())) == 150
+    assert len(list(read_topics(store))) == 150
     assert git(tmp_path, "status", "--porcelain") == ""
     assert "Topic 149" in git(tmp_path, "show", f"{commit}:feedback_topic_149.md")
 
@@ -219,8 +219,8 @@ def test_a_damaged_topic_is_named_left_alone_and_never_overwritten(tmp_path: Pat
     broken.write_bytes(b"---\nname: [unclosed\n---\nbody\n")
     (tmp_path / "bytes.md").write_bytes(b"\xff\xfe\x00")
     store.sync()
-    assert [found.name for found in store.topics()] == ["Fine"]
-    assert len(list(store.find_damaged())) == 2
+    assert [found.name for found in read_topics(store)] == ["Fine"]
+    assert len(list(find_damaged(store))) == 2
     with pytest.raises(Damaged):
         store.save(topic("New", path="broken.md"))
     assert broken.read_bytes() == b"---\nname: [unclosed\n---\nbody\n"
@@ -250,7 +250,7 @@ def test_a_writer_that_waits_too_long_learns_who_holds_the_directory(tmp_path: P
         pytest.raises(Conflict, match=rf"somebody else.*{os.getpid()}"),
     ):
         store.save(topic("Second"))
-    assert [found.name for found in store.topics()] == ["First"]
+    assert [found.name for found in read_topics(store)] == ["First"]
 
 
 @requirement("store:disk:clear-error")
@@ -278,7 +278,7 @@ def test_without_git_memory_works_and_history_says_that_it_is_off(tmp_path: Path
     store.sync()
     store.edit("No mocks", lambda old: replace(old, body="Edited."))
     store.forget("by_hand")
-    assert [found.body for found in store.topics()] == ["Edited."]
+    assert [found.body for found in read_topics(store)] == ["Edited."]
     assert "no_mocks" in (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
     assert not store.history.is_on
     assert not (tmp_path / ".git").exists()

@@ -14,7 +14,7 @@ from reverie.memory.search.topic_index import IndexedFolder
 from reverie.memory.store.change import Change
 from reverie.memory.store.timeline import log
 from reverie.memory.store.writer import FoundEdit
-from tests.memory.stores import files_of, git, open_store, topic
+from tests.memory.stores import files_of, git, open_store, read_topics, topic
 from tests.requirements import requirement
 
 
@@ -85,7 +85,7 @@ def test_a_link_is_neither_followed_nor_committed(tmp_path: Path) -> None:
     (tmp_path / "memory" / "link.md").symlink_to(outside)
     (tmp_path / "memory" / "folder").symlink_to(tmp_path)
     store.save(topic("First"))
-    assert [found.name for found in store.topics()] == ["First"]
+    assert [found.name for found in read_topics(store)] == ["First"]
     assert set(git(tmp_path / "memory", "ls-files").split()) == {"MEMORY.md", "feedback_first.md"}
 
 

@@ -116,7 +116,7 @@ async def test_what_a_teammate_spends_is_seen_by_its_leader_and_it_goes_when_the
             await until(lambda: session.parts.subagents.post.peek())
             governor = session.parts.governor
             await until(lambda: governor.spent_on("teammate") > 0)
-            assert dict(session.describe("cost") or ())["teammate"].startswith("1 call(s), $")
+            assert dict(session.describe("cost") or ())["teammate"].startswith("1 call, $")
             assert "$0.0000" not in dict(session.describe("tasks") or ())["tess"]
             assert governor.background_usd == pytest.approx(
                 governor.spent_on("notes") + governor.spent_on("extraction")

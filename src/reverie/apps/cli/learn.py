@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.amounts import format_count
+from reverie.amounts import format_count
 from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.values import value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.amounts import format_count
+from reverie.amounts import format_count
 from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 

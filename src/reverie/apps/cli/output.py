@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from reverie.apps.amounts import dollars, format_count, short_count, short_size
+from reverie.amounts import dollars, format_count, short_count, short_size
 from reverie.apps.plain import escape_json, strip_control_characters
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from reverie.apps.amounts import short_count
+from reverie.amounts import short_count
 from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
 from reverie.apps.compact_argument import parse_compact_argument
 from reverie.apps.plain import escape_json, strip_control_characters

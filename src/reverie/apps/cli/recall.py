@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reverie.amounts import format_count
 from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 from reverie.errors import Error
 
@@ -130,7 +131,7 @@ def _lines(hit: Hit, *, full: bool) -> list[str]:
         f"{_style_text(name, _BOLD)}  {hit.score:.2f}  {', '.join(fact for fact in facts if fact)}",
         f"  {strip_control_characters(_cut(hit.topic.description))}",
         *(f"    {strip_control_characters(line if full else _cut(line))}".rstrip() for line in shown),
-        *([f"    … {more} more {'line' if more == 1 else 'lines'}: reverie show {hit.topic.path}"] if more else []),
+        *([f"    … {format_count(more, 'more line')}: reverie show {hit.topic.path}"] if more else []),
         _style_text(f"  why: {hit.why}", _DIM),
         _style_text(f"  {hit.path}\n", _DIM),
     ]

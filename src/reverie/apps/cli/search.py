@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.amounts import format_count
+from reverie.amounts import format_count
 from reverie.apps.cli.options import Common, Moment, as_json, project_option
 
 if TYPE_CHECKING:

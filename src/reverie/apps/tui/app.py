@@ -20,6 +20,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
+from reverie.amounts import format_count
 from reverie.apps.tui.changes import remember, trust
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.completion import list_project_files
@@ -230,8 +231,8 @@ class Chat(Keyed):
         """Put a text on every clipboard that can be reached."""
         self.copy_to_clipboard(text)
         self.surroundings.copy(text)
-        count = text.count("\n") + 1
-        self._hint(f"copied {count} line{'' if count == 1 else 's'}")
+        lines = format_count(text.count("\n") + 1, "line")
+        self._hint(f"copied {lines}")
 
     def leave(self) -> None:
         """End the program; a running turn is stopped first."""

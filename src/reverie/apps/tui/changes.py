@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from importlib import resources
 
-from reverie.apps.amounts import short_count
+from reverie.amounts import format_count, short_count
 from reverie.apps.compact_argument import FROM, UP_TO, parse_compact_argument
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import PickerRow
@@ -172,7 +172,7 @@ async def trust(host: Host, argument: str) -> None:  # noqa: ARG001
         PickerRow("yes", "Yes, I trust them; enable them"),
         PickerRow("no", "No; ask again only when they change"),
     ]
-    count = f"{len(parts)} part{'' if len(parts) == 1 else 's'}"
+    count = format_count(len(parts), "part")
     answer = await host.choose(f"{count} of this project would run with your permissions. Trust them?", rows)
     if answer in ("yes", "no"):
         host.conversation.answer_trust(parts, accepted=answer == "yes")

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reverie.apps.amounts import dollars, short_count
+from reverie.amounts import dollars, short_count
 from reverie.apps.rows import ContextReport, context_report
 from reverie.apps.tui import changes
 from reverie.apps.tui import rewind as rewinding

@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from reverie.amounts import format_count
 from reverie.apps.tui.markdown import TerminalMarkdown
 from reverie.errors import Error
 from reverie.memory.memory import Memory
@@ -180,8 +181,7 @@ class MemoryScreen(ModalScreen[None]):
         options.add_options(Option(_row(topic), id=path) for path, topic in self._topics.items())
         options.highlighted = min(place, len(self._topics) - 1) if self._topics else None
         off = f" · off: {self._memory.off}" if self._memory.off else ""
-        count = len(self._topics)
-        head = f"{count} memor{'y' if count == 1 else 'ies'} in {self._memory.directory}{off}"
+        head = f"{format_count(len(self._topics), 'memory', 'memories')} in {self._memory.directory}{off}"
         self.query_one("#head", Static).update(Group(Text(head, no_wrap=True, overflow="ellipsis")))
         chosen = self._chosen()
         if chosen is not None:

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reverie.apps.amounts import format_count
+from reverie.amounts import format_count
 from reverie.apps.tui.diff import Folded, balance, colour_diff, is_diff
 from reverie.apps.tui.markdown import TerminalMarkdown, parts_of
 from reverie.values import value
@@ -193,8 +193,7 @@ class Call:
             added, removed = balance(self.diff)
             facts.append(f"+{added}", style="not dim green").append(" ").append(f"−{removed}", style="not dim red")
         elif self.progress is Progress.DONE and self.output.strip():
-            count = len(self.output.strip().splitlines())
-            facts.append(f"{count} line{'' if count == 1 else 's'}")
+            facts.append(format_count(len(self.output.strip().splitlines()), "line"))
         if self.progress in (Progress.DONE, Progress.FAILED) and self.seconds >= 1:
             facts.append((" · " if facts.plain else "") + f"{self.seconds:.1f} s")
         return facts

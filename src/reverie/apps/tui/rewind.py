@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from reverie.amounts import format_count
 from reverie.apps.tui.diff import balance
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import PickerRow
@@ -53,7 +54,7 @@ async def _ask_what(host: Host, changed: Sequence[Return]) -> str | None:
     movable = [each for each in changed if each.way in (RestorePlan.FREE, RestorePlan.OTHERS)]
     if not movable:
         return CONVERSATION
-    count = f"{len(movable)} file{'' if len(movable) == 1 else 's'}"
+    count = format_count(len(movable), "file")
     about = [_describe_change(each, host.surroundings.directory) for each in movable]
     rows = [
         PickerRow(BOTH, f"The conversation and {count}"),

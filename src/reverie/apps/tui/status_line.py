@@ -8,7 +8,7 @@ from rich.text import Text
 from textual.message import Message
 from textual.widgets import Static
 
-from reverie.apps.amounts import dollars, short_count
+from reverie.amounts import dollars, short_count
 from reverie.models.tokens.window import WindowLevel
 from reverie.session.events import Status
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reverie.apps.amounts import dollars, short_count
+from reverie.amounts import dollars, short_count
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import NOTHING, AnswerPiece, Call, Note, Piece, Progress, Thought
 from reverie.context.activity import subject

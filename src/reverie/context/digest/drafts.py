@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from math import exp2
 
+from reverie.amounts import format_count
 from reverie.context.digest.line import DigestLine, DigestTopic
 from reverie.context.facts.outcomes import cut
 from reverie.context.facts.shell import program_of
@@ -168,7 +169,7 @@ class DraftLines:
     def _lookups(self) -> Iterable[DigestLine]:
         for number, lookup in enumerate(self._facts.lookups):
             excerpt = " | ".join(cut(row, 120) for row in lookup.found[:3])
-            more = f" (and {lookup.more} more line{'' if lookup.more == 1 else 's'})" if lookup.more else ""
+            more = f" (and {format_count(lookup.more, 'more line')})" if lookup.more else ""
             text = f"{lookup.tool} {lookup.subject}".strip() + (f": {excerpt}{more}" if excerpt else "")
             yield DigestLine(
                 DigestTopic.LOOKUP,

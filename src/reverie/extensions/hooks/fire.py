@@ -19,7 +19,7 @@ from reverie.extensions.hooks.consent import part_of
 from reverie.extensions.hooks.declarations import SOURCES, Declared, Handler, Hook, HookKind
 from reverie.extensions.hooks.events import EVENTS
 from reverie.extensions.hooks.matcher import matches
-from reverie.extensions.hooks.run import Effects, HookContext, Occasion, label, run_hook
+from reverie.extensions.hooks.run import Effects, FiredEvent, HookContext, label, run_hook
 from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, merge_verdicts
 from reverie.files import write_atomic
 from reverie.files.trust import TrustAnswers, TrustPart
@@ -42,7 +42,7 @@ class Hooks:
         declared: Iterable[Declared],
         *,
         limits: Limits,
-        around: HookContext,
+        context: HookContext,
         facts: Callable[[], JsonObject] = _no_facts,
         trust: TrustAnswers = TrustAnswers(),  # noqa: B008 - a frozen value
         spills: Path | None = None,
@@ -55,7 +55,7 @@ class Hooks:
         """
         self._declared = tuple(declared)
         self._limits = limits
-        self._around = around
+        self._context = context
         self._facts = facts
         self.answers = trust
         """The user's newest answers about what came with the project."""
@@ -112,20 +112,20 @@ class Hooks:
         changed = self._look_again(event)
         declared_event = EVENTS[event]
         subject = subject or str(payload.get(declared_event.subject) or "")
-        occasion = Occasion(declared_event, payload)
-        chosen = _once(hook for hook in self._by_event.get(event, ()) if self._concerns(hook, occasion, subject))
+        fired = FiredEvent(declared_event, payload)
+        chosen = _once(hook for hook in self._by_event.get(event, ()) if self._concerns(hook, fired, subject))
         if not chosen:
             return HookVerdict(messages=changed) if changed else NOTHING
         whole = {**self._facts(), **payload, "hook_event_name": event}
-        occasion = Occasion(declared_event, whole, json.dumps(whole, default=str))
+        fired = FiredEvent(declared_event, whole, json.dumps(whole, default=str))
         self._used.update(hook for hook in chosen if hook.once)
         for hook in chosen:
             if hook.handler.in_background:
-                self._start(hook, occasion)
+                self._start(hook, fired)
         foreground = [hook for hook in chosen if not hook.handler.in_background]
         async with asyncio.TaskGroup() as together:
             running = [
-                together.create_task(self._run(hook, occasion, self._timeout(hook, foreground))) for hook in foreground
+                together.create_task(self._run(hook, fired, self._timeout(hook, foreground))) for hook in foreground
             ]
         verdict = merge_verdicts([HookVerdict(messages=changed), *(task.result() for task in running)])
         if event == "ConfigChange" and payload.get("source") == _POLICY and verdict.blocked is not None:
@@ -156,7 +156,7 @@ class Hooks:
             if not self._limits.enabled or (self._limits.managed_only and declared.declaration.source != "managed"):
                 continue
             if declared.declaration.committed and declared.hooks:
-                part = part_of(declared, self._around.project)
+                part = part_of(declared, self._context.project)
                 waiting += self.answers.waiting([part])
                 if not self.answers.accepts(part):
                     continue
@@ -177,24 +177,24 @@ class Hooks:
             for place in places
         )
 
-    def _concerns(self, hook: Hook, occasion: Occasion, subject: str) -> bool:
+    def _concerns(self, hook: Hook, fired: FiredEvent, subject: str) -> bool:
         if hook in self._used:
             return False
-        event = occasion.event
+        event = fired.event
         if event.subject and not matches(event.name, hook.matcher, subject):
             return False
         if not hook.handler.condition:
             return True
         # A condition speaks of tool calls; at any other event it cannot hold.
         return event.is_about_tool and self.effects.covers(
-            hook.handler.condition, occasion.tool or subject, occasion.tool_input
+            hook.handler.condition, fired.tool or subject, fired.tool_input
         )
 
-    async def _run(self, hook: Hook, occasion: Occasion, timeout_seconds: float) -> HookVerdict:
+    async def _run(self, hook: Hook, fired: FiredEvent, timeout_seconds: float) -> HookVerdict:
         name = label(hook)
         try:
             async with asyncio.timeout(timeout_seconds):
-                verdict = await run_hook(hook, occasion, self._around, self._limits, self.effects, timeout_seconds)
+                verdict = await run_hook(hook, fired, self._context, self._limits, self.effects, timeout_seconds)
             return self._shorten_verdict(verdict)
         except TimeoutError:
             return HookVerdict(messages=(f"hook {name} timed out after {timeout_seconds:g} s and was stopped",))
@@ -217,9 +217,9 @@ class Hooks:
             return limits.agent_timeout_seconds
         return limits.user_prompt_timeout_seconds if hook.event == "UserPromptSubmit" else limits.timeout_seconds
 
-    def _start(self, hook: Hook, occasion: Occasion) -> None:
+    def _start(self, hook: Hook, fired: FiredEvent) -> None:
         async def work() -> None:
-            verdict = await self._run(hook, occasion, self._timeout(hook, [hook]))
+            verdict = await self._run(hook, fired, self._timeout(hook, [hook]))
             refused = hook.handler.rewakes and verdict.blocked is not None
             context = (*verdict.context, *([verdict.blocked] if refused and verdict.blocked else []))
             if context or verdict.messages:

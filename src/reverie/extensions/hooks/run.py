@@ -81,8 +81,8 @@ class HookContext:
 
 
 @value
-class Occasion:
-    """One event that happened."""
+class FiredEvent:
+    """An event that was fired, with what it says."""
 
     event: Event
     payload: JsonObject
@@ -106,7 +106,7 @@ def label(hook: Hook) -> str:
 
 
 async def run_hook(
-    hook: Hook, occasion: Occasion, context: HookContext, limits: Limits, effects: Effects, timeout_seconds: float
+    hook: Hook, fired: FiredEvent, context: HookContext, limits: Limits, effects: Effects, timeout_seconds: float
 ) -> HookVerdict:
     """Run one hook. Raises `TimeoutError`, `OSError` and our own errors."""
     handler = hook.handler
@@ -114,52 +114,50 @@ async def run_hook(
         effects.status(hook.status)
     match handler.kind:
         case HookKind.COMMAND:
-            for folder in _own_folders(handler, occasion, context):
+            for folder in _own_folders(handler, fired, context):
                 write_folder(folder)
-            ended = await effects.run(_build_program(handler, occasion, context))
-            return outcome(occasion.event, label(hook), code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
+            ended = await effects.run(_build_program(handler, fired, context))
+            return outcome(fired.event, label(hook), code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
         case HookKind.HTTP:
-            response = await effects.post(_build_request(handler, occasion, context, limits, timeout_seconds))
-            return _read_response(occasion.event, label(hook), response)
+            response = await effects.post(_build_request(handler, fired, context, limits, timeout_seconds))
+            return _read_response(fired.event, label(hook), response)
         case HookKind.PROMPT:
-            flow = judgement(
-                occasion.event, label(hook), handler.prompt, occasion.text, timeout_seconds=timeout_seconds
-            )
+            flow = judgement(fired.event, label(hook), handler.prompt, fired.text, timeout_seconds=timeout_seconds)
             return await effects.ask(flow, handler.model)
         case HookKind.AGENT:
-            words = await effects.agent(question(occasion.event, handler.prompt, occasion.text), handler.model)
-            return read_judgement(occasion.event, label(hook), words)
+            words = await effects.agent(question(fired.event, handler.prompt, fired.text), handler.model)
+            return read_judgement(fired.event, label(hook), words)
         case HookKind.MCP_TOOL:
-            arguments = _fill_fields(json.loads(handler.given), occasion.payload)
+            arguments = _fill_fields(json.loads(handler.given), fired.payload)
             assert isinstance(arguments, dict)
             text = await effects.call(handler.server, handler.tool, arguments)
-            return outcome(occasion.event, label(hook), code=0, stdout=text)
+            return outcome(fired.event, label(hook), code=0, stdout=text)
 
 
-def _own_folders(handler: Handler, occasion: Occasion, context: HookContext) -> Iterator[Path]:
+def _own_folders(handler: Handler, fired: FiredEvent, context: HookContext) -> Iterator[Path]:
     """The folders that must exist before the program runs."""
     if handler.data is not None:
         yield handler.data
-    if occasion.event.has_env_file and context.env_file is not None:
+    if fired.event.has_env_file and context.env_file is not None:
         yield context.env_file.parent
 
 
-def _build_program(handler: Handler, occasion: Occasion, context: HookContext) -> Program:
+def _build_program(handler: Handler, fired: FiredEvent, context: HookContext) -> Program:
     own = _own_variables(handler, context)
     variables = {**_inherit_environment(context.environment), **own}
-    if occasion.event.is_about_tool:
-        tool_input = json.dumps(occasion.tool_input, default=str)
-        variables["TOOL_NAME"] = occasion.tool
+    if fired.event.is_about_tool:
+        tool_input = json.dumps(fired.tool_input, default=str)
+        variables["TOOL_NAME"] = fired.tool
         if len(tool_input) <= _TOOL_INPUT_BYTES:
             variables["TOOL_INPUT"] = tool_input
-    if occasion.event.has_env_file and context.env_file is not None:
+    if fired.event.has_env_file and context.env_file is not None:
         variables["CLAUDE_ENV_FILE"] = str(context.env_file)
-    directory = Path(str(occasion.payload.get("cwd") or context.project))
+    directory = Path(str(fired.payload.get("cwd") or context.project))
     return Program(
         _build_command(handler, own),
         directory if directory.is_dir() else context.project,
         variables,
-        occasion.text.encode("utf-8"),
+        fired.text.encode("utf-8"),
     )
 
 
@@ -194,7 +192,7 @@ def _build_command(handler: Handler, variables: Mapping[str, str]) -> tuple[str,
 
 
 def _build_request(
-    handler: Handler, occasion: Occasion, context: HookContext, limits: Limits, timeout_seconds: float
+    handler: Handler, fired: FiredEvent, context: HookContext, limits: Limits, timeout_seconds: float
 ) -> HookRequest:
     if not is_allowed(handler.url, limits.allowed_http_urls):
         raise Unavailable("its URL is not in `hook.allowed_http_urls`")
@@ -202,7 +200,7 @@ def _build_request(
     if limits.http_env_vars:
         variables &= set(limits.http_env_vars)
     headers = fill_headers(handler.headers, variables, context.environment)
-    return HookRequest(handler.url, headers, occasion.text.encode("utf-8"), timeout_seconds)
+    return HookRequest(handler.url, headers, fired.text.encode("utf-8"), timeout_seconds)
 
 
 def _read_response(event: Event, name: str, response: HookResponse) -> HookVerdict:

@@ -54,12 +54,12 @@ class ConnectionContext:
 class Connection:
     """The conversation with one server. `changed` hears whenever its state or its offer is another."""
 
-    def __init__(self, server: Server, around: ConnectionContext, changed: Callable[[Connection], None]) -> None:
+    def __init__(self, server: Server, context: ConnectionContext, changed: Callable[[Connection], None]) -> None:
         self.server = server
         self.state = ConnectionState.CONNECTING
         self.problem = ""
         self.offer = Offer()
-        self._around = around
+        self._context = context
         self._on_change = changed
         self._link: Link | None = None
         self._stop = asyncio.Event()
@@ -119,7 +119,7 @@ class Connection:
 
     @property
     def _limit_seconds(self) -> float:
-        return self.server.timeout_seconds or self._around.call_seconds
+        return self.server.timeout_seconds or self._context.call_seconds
 
     async def close(self) -> None:
         """End the conversation, and the server's process with it."""
@@ -160,20 +160,20 @@ class Connection:
 
         try:
             client = await asyncio.to_thread(_sdk)
-            self._around.logs.mkdir(parents=True, exist_ok=True)
+            self._context.logs.mkdir(parents=True, exist_ok=True)
             name = _NOT_IN_A_NAME.sub("_", self.server.name)
-            path = self._around.logs / f"mcp-{name}.log"
+            path = self._context.logs / f"mcp-{name}.log"
             path.unlink(missing_ok=True)
             with path.open("a", encoding="utf-8") as log:
                 watching = asyncio.create_task(_keep_short(log))
                 try:
                     await client.hold_connection(
                         self.server,
-                        environment=self._around.environment,
-                        directory=self._around.directory,
+                        environment=self._context.environment,
+                        directory=self._context.directory,
                         log=log,
-                        version=self._around.version,
-                        connect_seconds=self._around.connect_seconds,
+                        version=self._context.version,
+                        connect_seconds=self._context.connect_seconds,
                         ready=ready,
                         stop=stop,
                     )

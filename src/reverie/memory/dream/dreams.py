@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from reverie.amounts import format_count
 from reverie.errors import Conflict, Error, UserMistake
 from reverie.files.background_tasks import BackgroundTask, cancel_on_stop_request
 from reverie.files.secret_scan import scan
@@ -484,9 +485,9 @@ def _sentence(done: Dreamt) -> str:
     touched = done.merged + done.retired + done.changed
     match done.state:
         case "completed":
-            return f"Improved {touched} memory files"
+            return f"Improved {format_count(touched, 'memory file')}"
         case "proposed":
-            return f"Proposes to change {touched} memory files: `reverie dream --review`"
+            return f"Proposes to change {format_count(touched, 'memory file')}: `reverie dream --review`"
         case "failed":
             return done.detail
         case _:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
+from reverie.amounts import format_count
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.dream.lock import last_dream, read_dreamer, read_state
 from reverie.memory.dream.proposal import has_proposal
@@ -91,7 +92,8 @@ class DreamGates:
         sessions = self.sessions_since(last)
         if len(sessions) < self.min_sessions:
             self._counted = now
-            reason = f"{len(sessions)} other sessions since the last dream; {self.min_sessions} are needed"
+            count = format_count(len(sessions), "other session")
+            reason = f"{count} since the last dream; at least {self.min_sessions} needed"
             return GateVerdict(Gate.sessions, reason, sessions)
         self._counted = None
         dreamer = read_dreamer(self.folder, now=now, stale_minutes=self.lock_stale_minutes)

@@ -3,8 +3,8 @@
 - the whole: `topic_store` (read, save, edit, forget, pin), `timeline` (log, why, undo, erase)
 - the record: `change` (who, why, on what grounds), `history` (the repository), `past` (earlier states), `git`
 - MEMORY.md: `index`
-- the files beside the last commit: `worktree` (which are tracked, what changed, how they are written), `watcher`
-  (edits by other programs), `atomic_rename` (swap two files, rename only if absent)
+- the files beside the last commit: `worktree` (which are tracked, what changed, how they are written),
+  `atomic_rename` (swap two files, rename only if absent)
 - writing: `writer` (the lock, one commit at a time), `attribution` (who made an edit that is found), `undo`
 - forgetting for good: `erase`, `redact` (transcripts), `erased_sentences` (what must not be learnt again),
   `tombstones`

@@ -30,7 +30,6 @@ from reverie.memory.store.worktree import (
     ARCHIVED_SUFFIX,
     CONFLICTS,
     INDEX_FILE,
-    Seen,
     is_safe_path,
     is_topic_path,
     list_tracked,
@@ -111,7 +110,6 @@ class Store:
         self._similar = similar
         self._vetted = vetted or Vetted()
         self._catalogue = Catalogue(self.history, use=use, vetted=self._vetted, limits=limits)
-        self._parsed: dict[str, tuple[Seen, Topic]] = {}
         self.writer = Writer(
             folder,
             self.history,
@@ -122,14 +120,6 @@ class Store:
             admit=self._admit,
             timeout_seconds=timeout_seconds,
         )
-
-    def topics(self) -> Iterator[Topic]:
-        """Every topic that can be read, as it is on disk, in the order of paths. Damaged ones are left out."""
-        return (each for each in self._read_all() if isinstance(each, Topic))
-
-    def find_damaged(self) -> Iterator[Damaged]:
-        """Every topic file that cannot be read, with the reason."""
-        return (each for each in self._read_all() if isinstance(each, Damaged))
 
     def read(self, name: str) -> Topic:
         """The topic of this path, file name, name or beginning of a file name.
@@ -480,22 +470,6 @@ class Store:
             if content is not None and hashlib.sha256(content).hexdigest() == digest:
                 return content
         return None
-
-    def _read_all(self) -> Iterator[Topic | Damaged]:
-        tracked = list_tracked(self.folder)
-        for path in sorted(filter(is_topic_path, tracked)):
-            cached = self._parsed.get(path)
-            if cached is not None and cached[0] == tracked[path]:
-                yield cached[1]
-                continue
-            try:
-                topic = read_topic(self.folder, path)
-            except Damaged as error:
-                yield error
-                continue
-            if topic is not None:
-                self._parsed[path] = (tracked[path], topic)
-                yield topic
 
 
 @value

@@ -1,6 +1,6 @@
 """Parses shell text with tree-sitter. Node types that are not on a list make the result a guess, and a guess asks.
 
-The grammar forgives much that the shell does not, so a script without expansions must also pass `second_reading`.
+The grammar forgives much that the shell does not, so a script without expansions must also pass `plain_parser`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reverie.permissions.shell.plain_parser import Unsure, parse_plainly
 from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, SimpleCommand, Word
-from reverie.permissions.shell.second_reading import Unsure, parse_plainly
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

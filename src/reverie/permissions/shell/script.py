@@ -77,7 +77,7 @@ class Script:
     redirects: tuple[Redirect, ...] = ()
     shapes: frozenset[Shape] = frozenset()
     problem: str = ""
-    """Why the steps are only a guess; empty when both parsers agree (`parse`, `second_reading`)."""
+    """Why the steps are only a guess; empty when both parsers agree (`parse`, `plain_parser`)."""
     is_broken: bool = False
     """The text is a syntax error for the shell itself."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from reverie.amounts import format_count
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.injection import harmless
 from reverie.messages.message import Usage
@@ -25,7 +26,8 @@ def report_finished(child: Child, ended: TurnEnded, prompt: str, note: str = "")
     """The report of an agent that was waited for."""
     words = harmless(report(child, ended))
     tokens = ended.usage.context_tokens + ended.usage.output_tokens
-    spent = f"{ended.rounds} round(s), {child.count} tool call(s), {tokens:,} tokens, {ended.seconds:.0f} s"
+    work = f"{format_count(ended.rounds, 'round')}, {format_count(child.count, 'tool call')}"
+    spent = f"{work}, {tokens:,} tokens, {ended.seconds:.0f} s"
     parts = [words, note, f"[agent {child.name}, {child.id}: {spent}]"]
     text = "\n\n".join(part for part in parts if part)
     details: JsonObject = {

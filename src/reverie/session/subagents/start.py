@@ -63,7 +63,7 @@ class ParentSession:
 
 
 @dataclass(slots=True)
-class Job:
+class SubagentRun:
     """A subagent that is ready to run."""
 
     child: Child
@@ -118,40 +118,41 @@ class AgentStarter:
     """The tools that reach other agents."""
     _starting: tuple[str | None, ForkStart] | None = None
 
-    def start_fork(self, order: Order, boss: ParentSession, *, beside: bool) -> Job:
-        """A fork of its boss."""
+    def start_fork(self, order: Order, parent: ParentSession, *, beside: bool) -> SubagentRun:
+        """A fork of its parent."""
         if order.model or order.in_worktree:
             raise ToolMistake(
                 "A fork uses the model and directory of this conversation; name a `subagent_type` to change them."
             )
-        parent = boss.loop()
+        parent_loop = parent.loop()
         agent_id, name, hooks = self._identity(order, None)
-        self._write_facts(agent_id, FORK, order, boss)
+        self._write_facts(agent_id, FORK, order, parent)
         spec = ForkSpec(BESIDE if beside else WAITED_FOR, order.prompt, (EVERY_TOOL,), max_rounds=FORK_ROUNDS)
         own = {
-            tool.spec.name: tool for tool in self.tools_for(ParentSession(name, lambda: loop, boss.depth + 1, agent_id))
+            tool.spec.name: tool
+            for tool in self.tools_for(ParentSession(name, lambda: loop, parent.depth + 1, agent_id))
         }
         loop = build_fork(
             spec,
-            parent,
+            parent_loop,
             emit=lambda event: self._hear(child, event),
             recorded=ForkRecord(agent_id, partial(self._write, agent_id)),
-            starts_after=self._starts_after(parent),
+            starts_after=self._starts_after(parent_loop),
             may=_not_of_the_session,
-            tools=Registry([own.get(tool.spec.name, tool) for tool in parent.parts.calls.tools]),
+            tools=Registry([own.get(tool.spec.name, tool) for tool in parent_loop.parts.calls.tools]),
             hooks=hooks,
-            approver=_approver(parent, beside=beside),
+            approver=_approver(parent_loop, beside=beside),
             compacts=True,
         )
         child = self._child(agent_id, name, FORK, order, loop, beside=beside)
         loop.parts.calls.agent = name
-        loop.parts.host = ChildHost(parent.parts.host.render_opening, child.letters)
+        loop.parts.host = ChildHost(parent_loop.parts.host.render_opening, child.letters)
         loop.parts.stop_event = ENDED
-        return Job(child, directive(prompt_text("fork", directive=order.prompt)), hooks)
+        return SubagentRun(child, directive(prompt_text("fork", directive=order.prompt)), hooks)
 
     async def start_role(
-        self, order: Order, boss: ParentSession, role: Definition, *, beside: bool, is_silent: bool = False
-    ) -> Job:
+        self, order: Order, parent: ParentSession, role: Definition, *, beside: bool, is_silent: bool = False
+    ) -> SubagentRun:
         """An agent of a role, with its servers and, where it works alone, its work tree.
 
         A silent one works for a hook: no hook hears of it, and nobody is asked.
@@ -163,22 +164,22 @@ class AgentStarter:
         if order.in_worktree or role.in_worktree:
             path, branch = self.beside.directory / "worktrees" / agent_id, f"reverie/agent-{agent_id}"
             tree = await start_worktree(self.options.project, path, branch, hooks)
-        self._write_facts(agent_id, role.name, order, boss, {"worktreePath": str(tree.path)} if tree else {})
+        self._write_facts(agent_id, role.name, order, parent, {"worktreePath": str(tree.path)} if tree else {})
         servers = await self._connect_servers(role)
         try:
             loop = build_role_loop(
                 Cast(
                     definition=role,
                     options=self.options,
-                    parent=boss.loop(),
+                    parent=parent.loop(),
                     agent_id=agent_id,
                     name=name,
                     purpose=BESIDE if beside else WAITED_FOR,
                     beside=self.beside,
                     hooks=hooks,
-                    approver=_approver(boss.loop(), beside=beside or is_silent),
+                    approver=_approver(parent.loop(), beside=beside or is_silent),
                     make_model=self.make_model,
-                    own_tools=self.tools_for(ParentSession(name, lambda: loop, boss.depth + 1, agent_id)),
+                    own_tools=self.tools_for(ParentSession(name, lambda: loop, parent.depth + 1, agent_id)),
                     servers=servers,
                     instructions=self.instructions,
                     emit=lambda event: self._hear(child, event),
@@ -194,7 +195,7 @@ class AgentStarter:
             raise
         child = self._child(agent_id, name, role.name, order, loop, beside=beside)
         prompt = "\n\n".join(part for part in (order.prompt, role.initial_prompt) if part)
-        return Job(child, prompt, hooks, self._skills(role), tree, servers)
+        return SubagentRun(child, prompt, hooks, self._skills(role), tree, servers)
 
     def _hear(self, child: Child, event: TurnEvent) -> None:
         """A child's own events stay with it; what it was not allowed to do concerns the session too."""
@@ -249,9 +250,9 @@ class AgentStarter:
         declared = parse_declaration(role.hooks, of_agent=True)
         for problem in declared.problems:
             self._warn(problem)
-        around = HookContext(self.options.project, environment_for_others(self.options))
+        context = HookContext(self.options.project, environment_for_others(self.options))
         hooks = Hooks(
-            [declared], limits=self.options.settings.hook, around=around, facts=self.facts, trust=self.hooks.answers
+            [declared], limits=self.options.settings.hook, context=context, facts=self.facts, trust=self.hooks.answers
         )
         for part in hooks.waiting:
             self._warn(f"the hooks of {part.place} do not run until you trust them; review them with `reverie trust`")
@@ -283,9 +284,9 @@ class AgentStarter:
         append_lines(self.beside.subagent_transcript(agent_id), lines, durable=False)
 
     def _write_facts(
-        self, agent_id: str, kind: str, order: Order, boss: ParentSession, more: dict[str, str] | None = None
+        self, agent_id: str, kind: str, order: Order, parent: ParentSession, more: dict[str, str] | None = None
     ) -> None:
-        facts = {"agentType": kind, "description": order.description, "parentAgentId": boss.agent_id, **(more or {})}
+        facts = {"agentType": kind, "description": order.description, "parentAgentId": parent.agent_id, **(more or {})}
         nonempty = {key: value for key, value in facts.items() if value}
         write_atomic(self.beside.subagent_facts(agent_id), json.dumps(nonempty, ensure_ascii=False), durable=False)
 

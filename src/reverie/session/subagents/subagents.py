@@ -157,55 +157,55 @@ class Subagents:
         await self.teammates.close()
         await self.post.close()
 
-    async def start_agent(self, order: Order, boss: ParentSession | None = None) -> ToolAnswer:
+    async def start_agent(self, order: Order, parent: ParentSession | None = None) -> ToolAnswer:
         """Start an agent as the model asked for it, and wait for it unless it works in the background.
 
-        Without a boss it works for the main agent.
+        Without a parent it works for the main agent.
         """
-        boss = boss or self._leader
+        parent = parent or self._leader
         role = self._role(order.kind) if order.kind else None
         if order.in_own_process:
             return await self.teammates.start(order)
-        if is_fork(boss.loop().parts.log):
+        if is_fork(parent.loop().parts.log):
             raise ToolMistake(NO_RECURSION)
-        if boss.depth >= MAX_DEPTH:
+        if parent.depth >= MAX_DEPTH:
             raise ToolMistake("You work for an agent that works for another; do this part yourself.")
         # Without somebody who stays there is nobody to be told later: the answer would come after the end.
         beside = self.options.is_interactive and (order.in_background or (role is not None and role.in_background))
         if beside and (refusal := self.monitor.governor.refuses()):
             raise ToolMistake(f"Nothing runs in the background now: {refusal}. Start it without run_in_background.")
         if role is None:
-            job = self.starter.start_fork(order, boss, beside=beside)
+            run = self.starter.start_fork(order, parent, beside=beside)
         else:
-            job = await self.starter.start_role(order, boss, role, beside=beside)
-        child = job.child
+            run = await self.starter.start_role(order, parent, role, beside=beside)
+        child = run.child
         self.children.add(child)
         self.monitor.start()
         if beside:
             self.monitor.enlist(child)
-            self.children.start(child, job.work)
+            self.children.start(child, run.work)
             return report_started(child, order.prompt, self.starter.beside.subagent_transcript(child.id))
-        ended = await self.children.run_to_end(child, job.work)
-        return report_finished(child, ended, order.prompt, job.note)
+        ended = await self.children.run_to_end(child, run.work)
+        return report_finished(child, ended, order.prompt, run.note)
 
     async def ask_judge(self, prompt: str, model: str) -> str:
         """The last words of an agent that looks into something for a hook: it only reads, and no hook hears of it."""
         order = Order(prompt=prompt, description="a hook's question", model=model)
-        job = await self.starter.start_role(order, self._leader, self._role(JUDGE), beside=False, is_silent=True)
-        self.children.add(job.child)
-        ended = await self.children.run_to_end(job.child, job.work)
+        run = await self.starter.start_role(order, self._leader, self._role(JUDGE), beside=False, is_silent=True)
+        self.children.add(run.child)
+        ended = await self.children.run_to_end(run.child, run.work)
         if ended.ending is not Ending.COMPLETED:
             raise Unavailable(ended.text)
         return ended.text
 
-    def tools_for(self, boss: ParentSession) -> tuple[Tool, ...]:
+    def tools_for(self, parent: ParentSession) -> tuple[Tool, ...]:
         """The tools with which somebody reaches other agents."""
 
         async def send(outgoing: Outgoing) -> str:
-            return await self.post.send(boss.name, outgoing)
+            return await self.post.send(parent.name, outgoing)
 
         roles = "" if self.options.settings.agent.list_attachment else listing_delta(self.agents.definitions, {})[0]
-        return AgentTool(partial(self.start_agent, boss=boss), roles), SendMessage(send)
+        return AgentTool(partial(self.start_agent, parent=parent), roles), SendMessage(send)
 
     @property
     def _leader(self) -> ParentSession:
@@ -282,7 +282,7 @@ def build_subagents(
         servers=servers,
         connections=connections,
         instructions=instructions,
-        tools_for=lambda boss: subagents.tools_for(boss),  # noqa: PLW0108 - built below
+        tools_for=lambda parent: subagents.tools_for(parent),  # noqa: PLW0108 - built below
     )
     subagents = Subagents(
         options=options,

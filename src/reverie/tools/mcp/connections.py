@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
+from reverie.amounts import format_count
 from reverie.errors import Unavailable
 from reverie.extensions.mcp.connection import Connection, ConnectionContext, ConnectionState
 from reverie.extensions.mcp.servers import Server
@@ -144,7 +145,7 @@ class Connections:
 def _stands(connection: Connection) -> str:
     match connection.state:
         case ConnectionState.CONNECTED:
-            return f"{connection.server.transport}, {len(connection.offer.tools)} tool(s)"
+            return f"{connection.server.transport}, {format_count(len(connection.offer.tools), 'tool')}"
         case ConnectionState.CONNECTING:
             return "connecting"
         case _:

@@ -72,7 +72,6 @@ class RowTable:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: IndexFile | None = None
-        self._inode = 0
         self._known: dict[str, IndexRow | None] = {}
         """Rows of the file that were read already."""
         self._pending: dict[str, _Pending | None] = {}
@@ -186,7 +185,7 @@ class RowTable:
     def renew(self) -> None:
         """See what another process wrote, also into a new file."""
         self._known.clear()
-        if self._file is not None and self._inode and self._inode != _inode_of(self._path):
+        if self._file is not None and self._file.is_replaced:
             self.close()
 
     def close(self) -> None:
@@ -201,7 +200,6 @@ class RowTable:
     def go_without_file(self) -> None:
         """Keep the rows in memory from now on, starting with none."""
         self.close()
-        self._inode = 0
         self._file = self._open_file(_IN_MEMORY)
 
     def _open_file(self, path: Path) -> IndexFile:
@@ -215,7 +213,6 @@ class RowTable:
             try:
                 write_folder(self._path.parent)
                 self._file = self._open_file(self._path)
-                self._inode = _inode_of(self._path)
             except (sqlite3.OperationalError, OSError):
                 self.go_without_file()
         assert self._file is not None
@@ -234,13 +231,6 @@ def read_names(path: Path) -> dict[str, tuple[bytes, str]]:
 def _names(database: sqlite3.Connection) -> dict[str, tuple[bytes, str]]:
     rows = database.execute("SELECT path, oid, name FROM lines WHERE place IS NOT NULL")
     return {_decode_text(path): (oid, _decode_text(name)) for path, oid, name in rows}
-
-
-def _inode_of(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except FileNotFoundError:
-        return 0
 
 
 def _encode_text(text: str) -> bytes:
