@@ -53,6 +53,14 @@ PROMISES = {
     "cli:tables:whole": Requirement(
         "Nothing of a table is cut in a file or a pipe; on a narrow terminal only columns that give way are."
     ),
+    "cli:vectors:asked-once": Requirement(
+        "A person at a terminal with a few memories is asked once whether to install vectors; a no is kept, and what "
+        "goes wrong leaves the command to words. Nobody is asked without a terminal, with --json, or in CI."
+    ),
+    "cli:vectors:hint": Requirement(
+        "A weak result by words hints at vectors on standard error, at most once a day, and never after a no."
+    ),
+    "cli:vectors:doctor": Requirement("`doctor` says whether vectors are installed, and the command that does it."),
     "cli:doctor:exit": Requirement("`doctor` exits with 1 when something is wrong."),
     "cli:errors:bad-input": Requirement(
         "Missing, unreadable and malformed input is named in one sentence, exit 2; nothing is written before."

@@ -41,4 +41,8 @@ PROMISES = {
     ),
     "search:query:days": Requirement("a day that a query names prefers what was written about then"),
     "search:weights:verified": Requirement("model files are checked before they are put in place"),
+    "search:weights:interrupted": Requirement(
+        "an installation that is interrupted or killed at any moment leaves no model; the next one removes its remains"
+    ),
+    "search:weights:progress": Requirement("an installation tells how many bytes have arrived"),
 }

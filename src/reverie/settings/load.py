@@ -384,6 +384,11 @@ def process_settings(project: Path) -> tuple[Places, Settings]:
     return places(configuration), configuration.settings
 
 
+def is_automated() -> bool:
+    """Whether this process runs in continuous integration, where nobody answers a question."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
 def places_of(settings: Settings) -> Places:
     """The places that follow from settings which a caller made."""
     return _places(

@@ -39,6 +39,7 @@ def chat(common: Common, request: SessionRequest) -> int:
         raise Unavailable(
             f"The terminal needs {problem.name}, which is not installed. Install `reverie[tui]`."
         ) from problem
+    _offer_vectors(common, configuration)
     screen = Chat(surroundings(common, request, configuration, choice.name, greeting))
     screen.run()
     if screen.failure is not None:
@@ -46,6 +47,15 @@ def chat(common: Common, request: SessionRequest) -> int:
     if screen.resumable:
         click.echo(f"Resume this session with: reverie --resume {screen.resumable}")
     return DONE
+
+
+def _offer_vectors(common: Common, configuration: Configuration) -> None:
+    """Ask about vectors before the screen is taken, where the memory of this project would gain from them."""
+    from reverie.apps.cli.vectors import offer_vectors
+    from reverie.memory.memory import Memory
+
+    with Memory.at(load.places(configuration), configuration.settings, common.directory()) as memory:
+        offer_vectors(memory)
 
 
 def surroundings(

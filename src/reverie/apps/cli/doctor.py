@@ -25,6 +25,7 @@ def command(ctx: click.Context, selection: MemorySelection, *, fix: bool, as_jso
     """
     from reverie.apps.cli.exits import DONE, FAILED
     from reverie.apps.cli.output import format_count, print_json
+    from reverie.apps.cli.vectors import describe_vectors
 
     memory = selection.open()
     fixed = memory.repair() if fix else ()
@@ -37,6 +38,7 @@ def command(ctx: click.Context, selection: MemorySelection, *, fix: bool, as_jso
         print_json({"problems": rows, "fixed": list(fixed), "directory": str(memory.directory)})
         ctx.exit(FAILED if problems else DONE)
     click.echo(f"{memory.directory}  ({memory.scope.reason})")
+    click.echo(f"  {describe_vectors(memory)}")
     for done in fixed:
         click.echo(f"  fixed: {done}")
     for each in problems:

@@ -75,6 +75,8 @@ def command(
     started = time.perf_counter()
     memory = selection.open()
     text = " ".join(query)
+    if sys.stdin.isatty() and not as_json and not words and not memory.has_vectors:
+        started += _offer_vectors(memory, text)
     built = memory.build_query(text, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
     recalled = memory.recall_report(replace(built, by_words=words), fresh=fresh)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
@@ -89,9 +91,22 @@ def command(
     sys.stdout.flush()
     # The answer is out; what follows nobody waits for.
     memory.note_recalled(recalled.hits, text)
+    if not as_json and not words and not memory.has_vectors:
+        from reverie.apps.cli.vectors import hint_at_vectors
+
+        hint_at_vectors(memory, text, recalled)
     if memory.has_foreign_edits:
         _commit_edits(memory)
     memory.close()
+
+
+def _offer_vectors(memory: Memory, text: str) -> float:
+    """Ask about vectors where they were not asked about yet; returns the seconds that this took."""
+    from reverie.apps.cli.vectors import offer_vectors
+
+    started = time.perf_counter()
+    offer_vectors(memory, text)
+    return time.perf_counter() - started
 
 
 def _commit_edits(memory: Memory) -> None:

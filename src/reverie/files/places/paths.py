@@ -300,6 +300,11 @@ class Places:
         return self.home / "models"
 
     @property
+    def vectors_answer(self) -> Path:
+        """Whether the user wants vectors, and when they were asked and told."""
+        return self.home / "vectors.json"
+
+    @property
     def ledger(self) -> Path:
         """What every model call cost, a file per month."""
         return self.home / "ledger"

@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds
 
 EXTRA = ("numpy", "tokenizers")
+_LAST_LATIN = "\u024f"
+
+
+def missing_packages() -> tuple[str, ...]:
+    """What of the `semantic` extra is not installed."""
+    return tuple(name for name in EXTRA if find_spec(name) is None)
+
+
+def can_read(text: str) -> bool:
+    """Whether a text is in the script that the model was trained on; all other texts look alike to it."""
+    if text.isascii():
+        return True
+    letters = [character for character in text if character.isalpha()]
+    return 2 * sum(character > _LAST_LATIN for character in letters) <= len(letters)
 
 
 def is_installed(models: Path) -> bool:
@@ -18,7 +32,7 @@ def is_installed(models: Path) -> bool:
         return False
     from reverie.memory.search.weights import find_weights
 
-    return find_weights(models) is not None and all(find_spec(name) is not None for name in EXTRA)
+    return find_weights(models) is not None and not missing_packages()
 
 
 def load_embedder(models: Path) -> Embeds | None:
