@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.facts import FactCollector, Facts, gather, merge
+from reverie.context.facts import FactCollector, Facts, gather
 from reverie.context.facts.outcomes import error_lines, telling_lines
 from reverie.context.facts.outline import outline
 from reverie.context.facts.shell import file_uses
@@ -17,7 +17,6 @@ from reverie.context.facts.values import ActionOutcome
 from reverie.context.spans import plain
 from reverie.messages.entries import Entry
 from reverie.messages.message import assistant, user
-from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, ItemKind, project
 from tests.context.kit import Session
 from tests.requirements import requirement
@@ -295,34 +294,6 @@ def test_no_text_of_the_facts_is_invented(entries: list[Entry]) -> None:
     quoted += [one.line for one in found.troubles] + [line for one in found.commands for line in one.telling]
     for text in quoted:
         assert _flat(text).removesuffix("…") in said
-
-
-@requirement("digest:facts:merge")
-@given(conversations(), st.data())
-def test_two_runs_joined_are_the_whole(entries: list[Entry], data: st.DataObject) -> None:
-    items = project(entries).items
-    cut = data.draw(st.sampled_from(legal_cuts(items)))
-    whole, joined = gather(items), merge(gather(items[:cut]), gather(items[cut:]))
-    assert joined.rounds == whole.rounds
-    assert [one.uuid for one in joined.requests] == [one.uuid for one in whole.requests]
-    assert joined.statements == whole.statements
-    assert [(one.first, one.deeds) for one in joined.steps] == [(one.first, one.deeds) for one in whole.steps]
-    assert joined.ids == whole.ids
-    assert {one.text for one in joined.commands} == {one.text for one in whole.commands}
-    assert joined.terms.keys() == whole.terms.keys()
-    # A request and the reply to it are one round unless the cut lies between them.
-    assert all(0 <= joined.terms[name].used - one.used <= 1 for name, one in whole.terms.items())
-    assert all(joined.terms[name].last_used == one.last_used for name, one in whole.terms.items())
-
-
-@requirement("digest:facts:merge")
-def test_joined_files_keep_their_counts_and_symbols() -> None:
-    session = Session().say("go").work("Read", "def one(): ...", file_path="a.py")
-    cut = len(session.view.items)
-    session.work("Edit", "ok", file_path="a.py", old_string="x", new_string="def two(): ...")
-    items = session.view.items
-    joined = merge(gather(items[:cut]), gather(items[cut:]))
-    assert joined.files == gather(items).files
 
 
 @requirement("digest:facts:fold")

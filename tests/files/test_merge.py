@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from reverie.files.merge import Conflicted, MergedText, merge
+from reverie.files.merge import Conflicted, ConflictRegion, MergedText, merge
 from tests.requirements import requirement
 
 documents = st.lists(st.sampled_from("abcde"), max_size=8).map("\n".join) | st.text("ab\r\n", max_size=12)
@@ -25,7 +25,7 @@ def test_different_changes_of_one_line_conflict_and_show_both() -> None:
     result = merge("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n")
 
     assert isinstance(result, Conflicted)
-    (region,) = result.regions
+    (region,) = (part for part in result.parts if isinstance(part, ConflictRegion))
     assert (region.line, region.base, region.mine, region.theirs) == (2, ("b",), ("mine",), ("theirs",))
     assert result.text() == "a\n<<<<<<< mine\nmine\n=======\ntheirs\n>>>>>>> theirs\nc\n"
 
@@ -80,7 +80,7 @@ def test_merging_the_result_again_changes_nothing(base: str, mine: str, theirs: 
 def test_no_line_that_either_side_added_is_lost(base: str, mine: str, theirs: str) -> None:
     result = merge(base, mine, theirs)
 
-    text = result.text if isinstance(result, MergedText) else result.union()
+    text = result.text if isinstance(result, MergedText) else result.text()
     kept = set(text.replace("\r", "").split("\n"))
     for side in (mine, theirs):
         added = set(side.replace("\r", "").split("\n")) - set(base.replace("\r", "").split("\n"))

@@ -24,7 +24,6 @@ PROMISES = {
     "digest:facts:quoted": Requirement("no text in the facts is invented"),
     "digest:facts:terms": Requirement("identifiers are found whatever they stand between"),
     "digest:facts:fold": Requirement("gathering a beginning and then the rest gives what gathering all at once gives"),
-    "digest:facts:merge": Requirement("the facts of two runs joined hold what the facts of the whole hold"),
     "digest:summary:sections": Requirement("a summary has the nine sections in order"),
     "digest:summary:limit": Requirement("a summary is never longer than its limit"),
     "digest:summary:deterministic": Requirement("the same facts always give the same text"),

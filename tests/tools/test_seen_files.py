@@ -22,7 +22,7 @@ def test_a_file_is_whole_when_every_line_was_on_some_page(given_: tuple[int, lis
     total, pages = given_
     seen, path = SeenFiles(), Path("/nowhere/file")
     for first, last in pages:
-        seen.note_page(path, b"content", first, last, total, modified_ns=0)
+        seen.note_page(path, b"content", first, last, total)
 
     shown = {line for first, last in pages for line in range(first, last + 1)}
     known = seen.get(path)
@@ -32,13 +32,13 @@ def test_a_file_is_whole_when_every_line_was_on_some_page(given_: tuple[int, lis
 @requirement("tools:change:needs-read")
 def test_pages_of_another_content_do_not_count_and_the_oldest_file_goes() -> None:
     seen = SeenFiles(limit=2)
-    seen.note_page(Path("/n/a"), b"old", 1, 1, 2, modified_ns=0)
-    seen.note_page(Path("/n/a"), b"new", 2, 2, 2, modified_ns=0)
+    seen.note_page(Path("/n/a"), b"old", 1, 1, 2)
+    seen.note_page(Path("/n/a"), b"new", 2, 2, 2)
 
     known = seen.get(Path("/n/a"))
     assert known is not None
     assert not known.is_whole
     assert not seen.is_current(Path("/n/a"), b"old")
-    seen.note(Path("/n/b"), b"", modified_ns=0)
-    seen.note(Path("/n/c"), b"", modified_ns=0)
+    seen.note(Path("/n/b"), b"")
+    seen.note(Path("/n/c"), b"")
     assert seen.paths == (Path("/n/b"), Path("/n/c"))

@@ -72,7 +72,6 @@ class ContextReport:
     biggest: tuple[Big, ...]
     model: str | None
     counted: TokenCount
-    view: View
 
 
 def context_report(
@@ -96,7 +95,6 @@ def context_report(
         biggest=biggest,
         model=name or None,
         counted=counted,
-        view=view,
     )
 
 

@@ -18,7 +18,6 @@ class Strategy:
     """A named way of reducing."""
 
     name: str
-    sentence: str
     has_stages: bool = False
     """Whether the stages of `pipeline` run before each request."""
     reduce: Callable[[Case], StageOutcome] | None = None
@@ -31,8 +30,8 @@ def _leave(_: Case) -> StageOutcome:
     return NOTHING
 
 
-DEFAULT = Strategy("default", "spill, clear, then compact with a receipt", has_stages=True)
-NONE = Strategy("none", "send everything", reduce=_leave, has_limit=False)
+DEFAULT = Strategy("default", has_stages=True)
+NONE = Strategy("none", reduce=_leave, has_limit=False)
 
 
 def find_strategy(name: str, strategies: tuple[Strategy, ...] = (DEFAULT, NONE)) -> Strategy:

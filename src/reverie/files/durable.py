@@ -179,24 +179,19 @@ def temporary_beside(path: Path) -> Path:
     return path.with_name(f"{_TEMPORARY_PREFIX}{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}")
 
 
-def write_at(folder: int, path: Path, content: bytes, *, mode: int | None = None) -> int:
-    """Replace a file as a whole, like `write_atomic`, in a folder that is open already; no link of `path` is followed.
-
-    Returns when it was modified, in nanoseconds.
-    """
+def write_at(folder: int, path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Replace a file as a whole, like `write_atomic`, in a folder that is open already; follows no link of `path`."""
     name, temporary = path.name, temporary_beside(path).name
     with translate_os_errors("write", path):
         new_mode = _mode_to_keep(name, folder=folder) if mode is None else mode
         try:
             write_new(temporary, content, mode=new_mode, folder=folder)
-            written = os.stat(temporary, dir_fd=folder, follow_symlinks=False)
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary, dir_fd=folder)
             raise
         _sync_folder(".", folder=folder)
-    return written.st_mtime_ns
 
 
 def write_new(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from reverie.values import value
 
@@ -39,22 +39,14 @@ class Conflicted:
     """Lines on which the sides agree, and the places where they do not, in order."""
     line_end: str = "\n"
 
-    @property
-    def regions(self) -> tuple[ConflictRegion, ...]:
-        return tuple(part for part in self.parts if isinstance(part, ConflictRegion))
-
     def text(self) -> str:
         """Both sides between markers, for a person."""
-        return self._join_parts(lambda r: ("<<<<<<< mine", *r.mine, "=======", *r.theirs, ">>>>>>> theirs"))
-
-    def union(self) -> str:
-        """The lines of both sides one after the other, for texts in which an order too many harms less than a loss."""
-        return self._join_parts(lambda region: tuple(dict.fromkeys((*region.mine, *region.theirs))))
-
-    def _join_parts(self, show: Callable[[ConflictRegion], tuple[str, ...]]) -> str:
         lines: list[str] = []
         for part in self.parts:
-            lines += (part,) if isinstance(part, str) else show(part)
+            if isinstance(part, str):
+                lines.append(part)
+            else:
+                lines += ["<<<<<<< mine", *part.mine, "=======", *part.theirs, ">>>>>>> theirs"]
         return self.line_end.join(lines)
 
 

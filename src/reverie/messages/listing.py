@@ -17,7 +17,6 @@ from pathlib import Path
 from reverie.files.places.paths import names_folder_of
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import AssistantEntry, Entry, TitleEntry, UserEntry, envelope_of
-from reverie.messages.message import Usage
 from reverie.messages.records import decode_line
 from reverie.values import value
 
@@ -58,7 +57,6 @@ class Glance:
     cwd: str
     git_branch: str
     size_bytes: int
-    usage: Usage | None = None
 
 
 def list_glances(folders: Iterable[Path]) -> list[Glance]:
@@ -101,7 +99,6 @@ def _glance(path: Path, ends: _Ends) -> Glance | None:
         cwd=envelope.cwd,
         git_branch=envelope.git_branch,
         size_bytes=ends.size,
-        usage=reply.usage if reply else None,
     )
 
 

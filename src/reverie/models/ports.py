@@ -222,7 +222,6 @@ class Ending(StrEnum):
 class ForkResult:
     """The result of a fork."""
 
-    label: str
     text: str
     ending: Ending
     rounds: int

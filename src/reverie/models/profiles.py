@@ -73,7 +73,6 @@ class Abilities:
     """Takes a word on how much to put into an answer."""
     system_messages: bool = False
     """Takes a `system` message in mid-conversation without losing the cached prefix."""
-    images: bool = False
     web_search: bool = False
     """Searches the web by itself when it is given the provider's own tool for that."""
     keeps_thinking: bool = False
@@ -161,7 +160,7 @@ _CUTOFFS = {
 }
 """Up to when the vendor calls a model's knowledge reliable, where its pages say so."""
 
-_EARLY = Abilities(prompt_caching=True, images=True, web_search=True)
+_EARLY = Abilities(prompt_caching=True, web_search=True)
 _BEFORE_4_5 = replace(_EARLY, context_edits=True, thinking=True)
 _4_5 = replace(_BEFORE_4_5, overflow_stops=True)
 _OPUS_4_5 = replace(_4_5, keeps_thinking=True, effort=True)

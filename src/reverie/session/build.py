@@ -361,7 +361,14 @@ def _build_background(
     """What runs beside turns and after them."""
     options, settings, log, memory = core.options, core.options.settings, core.log, workspace.memory
     selector = settings.model.background
-    recall = SessionRecall(memory, log, workspace.desk, loop, core.make_model(selector) if selector else None)
+    recall = SessionRecall(
+        memory,
+        log,
+        workspace.desk,
+        loop,
+        is_on=core.enabled.recall,
+        model=core.make_model(selector) if selector else None,
+    )
     notes_writer = NotesWriter(
         log=log,
         preparer=core.preparer,

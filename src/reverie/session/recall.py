@@ -41,6 +41,7 @@ class SessionRecall:
     log: Conversation
     desk: Desk
     loop: Loop
+    is_on: bool
     model: Model | None = None
     """Chooses among the best; None leaves the embedded choice."""
     _late: dict[asyncio.Task[Sequence[Hit]], str] = field(default_factory=dict)
@@ -58,7 +59,7 @@ class SessionRecall:
         is_wanted = is_worth_recalling(
             text, min_words=settings.min_words, min_unspaced_chars=settings.min_unspaced_chars
         )
-        if self.memory.off is not None or not settings.enabled or not is_wanted:
+        if not self.is_on or self.memory.off is not None or not is_wanted:
             return ()
         exclude = self._list_excluded()
         if exclude is None:

@@ -43,7 +43,6 @@ class Key:
     base: type
     """`bool`, `int`, `float` or `str`; for a list, of its items."""
     default: object
-    optional: bool
     choices: tuple[str, ...]
     range: Range
     pattern: Pattern | None
@@ -124,9 +123,7 @@ def _keys_at(path: KeyPath, owner: type, field: str, hint: object, default: obje
 def _key(
     path: KeyPath, owner: type, field: str, hint: object, marks: tuple[object, ...], default: object, guard: Guard
 ) -> Key:
-    optional = False
     if get_origin(hint) in (Union, types.UnionType):
-        optional = True
         (some,) = (part for part in get_args(hint) if part is not type(None))
         hint, inner = _split_annotation(some)
         marks += inner
@@ -143,7 +140,6 @@ def _key(
         form=form,
         base=item if isinstance(item, type) else str,
         default=None if default is MISSING else default,
-        optional=optional,
         choices=choices,
         range=next((mark for mark in marks if isinstance(mark, Range)), Range()),
         pattern=next((mark for mark in marks if isinstance(mark, Pattern)), None),

@@ -31,7 +31,6 @@ class FileContent:
     path: Path
     """Its real path."""
     data: bytes
-    modified_ns: int
 
 
 def paths_to_judge(path: str, desk: Desk) -> tuple[Path, ...]:
@@ -64,11 +63,10 @@ def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> File
     except OSError as error:
         raise mistake_from_os_error(error, real, "read") from error
     try:
-        status = os.fstat(handle)
-        _check_kind(real, status, limit_bytes)
+        _check_kind(real, os.fstat(handle), limit_bytes)
         with os.fdopen(os.dup(handle), "rb") as file:
             # What the system makes up on the way has no size, and a log may grow while it is read.
-            return FileContent(real, file.read(limit_bytes), status.st_mtime_ns)
+            return FileContent(real, file.read(limit_bytes))
     finally:
         os.close(handle)
 
@@ -78,18 +76,18 @@ def write_content(path: str, desk: Desk, data: bytes, *, is_new: bool) -> Path:
     real = resolve_judged(path, desk)
     stored = _keep_memory(real, desk, data)
     if stored is not None:
-        desk.seen.note(real, stored, modified_ns=real.stat().st_mtime_ns)
+        desk.seen.note(real, stored)
         return real
     mode = 0o666 & ~_umask() if is_new else None
     try:
         with open_folder(real.parent, make=True) as folder:
             desk.changing(real, data)
-            modified_ns = write_at(folder, real, data, mode=mode)
+            write_at(folder, real, data, mode=mode)
     except OSError as error:
         raise mistake_from_os_error(error, real.parent, "open the folder") from error
     except Error as error:
         raise ToolMistake(str(error)) from error
-    desk.seen.note(real, data, modified_ns=modified_ns)
+    desk.seen.note(real, data)
     return real
 
 

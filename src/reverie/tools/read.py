@@ -111,7 +111,7 @@ def _as_text(content: FileContent, offset: int, limit: int, desk: Desk) -> ToolA
     rendered, pictures = notebook or (decode(content.data), ())
     lines = split(rendered)
     if not lines:
-        desk.seen.note(content.path, content.data, modified_ns=content.modified_ns)
+        desk.seen.note(content.path, content.data)
         return ToolAnswer(
             f"({content.path} exists and is empty)", details=_details(content.path, FilePage((), 1, 0, False))
         )
@@ -119,11 +119,9 @@ def _as_text(content: FileContent, offset: int, limit: int, desk: Desk) -> ToolA
     if not page.lines:
         raise ToolMistake(f"{content.path} has {page.total:,} lines; there is nothing from line {page.first:,} on.")
     if notebook is not None or page.has_cut_lines:
-        desk.seen.note(content.path, content.data, modified_ns=content.modified_ns, is_whole=False)
+        desk.seen.note(content.path, content.data, is_whole=False)
     else:
-        desk.seen.note_page(
-            content.path, content.data, page.first, page.last, page.total, modified_ns=content.modified_ns
-        )
+        desk.seen.note_page(content.path, content.data, page.first, page.last, page.total)
     rendered_page = "\n\n".join([replace_invalid_bytes(number_lines(page.lines, page.first)), *_notes(page, rendered)])
     details = _details(content.path, page)
     if pictures and page.first == 1:
@@ -176,7 +174,7 @@ def _as_picture(content: FileContent, kind: str, desk: Desk) -> ToolAnswer:
             f"{content.path} is a picture of {len(content.data):,} bytes; at most {IMAGE_BYTES:,} can be shown. "
             "Make a smaller copy in Bash and read that."
         )
-    desk.seen.note(content.path, content.data, modified_ns=content.modified_ns)
+    desk.seen.note(content.path, content.data)
     data = base64.b64encode(content.data).decode("ascii")
     image = Image({"type": "base64", "media_type": kind, "data": data})
     details: JsonObject = {"type": "image", "file": {"filePath": str(content.path), "originalSize": len(content.data)}}

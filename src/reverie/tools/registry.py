@@ -64,11 +64,6 @@ class Registry:
             raise ToolMistake(f"There is no tool {name!r}; there are {', '.join(self._tools)}.")
         return tool
 
-    def only(self, names: Iterable[str]) -> Registry:
-        """Those of these names, in the same order."""
-        name_set = set(names)
-        return Registry(tool.tool for name, tool in self._tools.items() if name in name_set)
-
     def with_tools(self, tools: Iterable[Tool]) -> Registry:
         """These and further ones behind them, so that what was sent stays in its place."""
         return Registry([*(tool.tool for tool in self._tools.values()), *tools])

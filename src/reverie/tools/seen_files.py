@@ -21,7 +21,6 @@ class SeenFile:
 
     digest: str
     """SHA-256 of its bytes."""
-    modified_ns: int
     is_whole: bool
     """False when only a part was shown."""
     parts: tuple[tuple[int, int], ...] = ()
@@ -35,16 +34,16 @@ class SeenFiles:
         self._limit = limit
         self._files: OrderedDict[Path, SeenFile] = OrderedDict()
 
-    def note(self, path: Path, content: bytes, *, modified_ns: int, is_whole: bool = True) -> None:
+    def note(self, path: Path, content: bytes, *, is_whole: bool = True) -> None:
         """Remember what a file holds now; a part that is read after the whole does not undo the whole."""
         seen = self._get_same(path, content)
-        self._put(path, content, modified_ns, is_whole or seen.is_whole, seen.parts)
+        self._put(path, content, is_whole or seen.is_whole, seen.parts)
 
-    def note_page(self, path: Path, content: bytes, first: int, last: int, total: int, *, modified_ns: int) -> None:
+    def note_page(self, path: Path, content: bytes, first: int, last: int, total: int) -> None:
         """Remember that some lines of a file were shown; the pages of one content together make the whole."""
         seen = self._get_same(path, content)
         parts = _join_ranges(((first, last), *seen.parts))
-        self._put(path, content, modified_ns, seen.is_whole or parts == ((1, total),), parts)
+        self._put(path, content, seen.is_whole or parts == ((1, total),), parts)
 
     def mark_partial(self, path: Path) -> None:
         """Of this file only a part was shown, as after an edit of a part."""
@@ -55,12 +54,10 @@ class SeenFiles:
         """What was shown of this content before; nothing, when the file held something else then."""
         seen = self.get(path)
         digest = sha256(content).hexdigest()
-        return seen if seen is not None and seen.digest == digest else SeenFile(digest, 0, is_whole=False)
+        return seen if seen is not None and seen.digest == digest else SeenFile(digest, is_whole=False)
 
-    def _put(
-        self, path: Path, content: bytes, modified_ns: int, is_whole: bool, parts: tuple[tuple[int, int], ...]
-    ) -> None:
-        self._files[path] = SeenFile(sha256(content).hexdigest(), modified_ns, is_whole, () if is_whole else parts)
+    def _put(self, path: Path, content: bytes, is_whole: bool, parts: tuple[tuple[int, int], ...]) -> None:
+        self._files[path] = SeenFile(sha256(content).hexdigest(), is_whole, () if is_whole else parts)
         self._files.move_to_end(path)
         while len(self._files) > self._limit:
             self._files.popitem(last=False)

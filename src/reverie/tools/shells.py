@@ -35,7 +35,6 @@ class Shell:
     output: ShellOutput
     noted: Path
     """Where it writes the directory in which it ended."""
-    is_background: bool = False
     was_ended: bool = False
     """Ended by us, not by itself."""
     told_bytes: int = 0
@@ -107,7 +106,7 @@ class Shells:
             output.path.unlink(missing_ok=True)
             raise
         output.close_sending_end()
-        shell = Shell(name, command, process, output, noted, is_background=background)
+        shell = Shell(name, command, process, output, noted)
         if background:
             self._background[name] = shell
         return shell

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import unicodedata
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -95,10 +94,9 @@ def test_an_agents_memory_lies_where_its_scope_says() -> None:
         PLACES.agent_memory("../../.ssh", AgentScope.USER, cwd=cwd)
 
 
-def test_a_daily_log_lies_under_its_year_and_month_and_its_pattern_holds_no_date() -> None:
+def test_the_pattern_of_daily_logs_holds_no_date() -> None:
     memory = MemoryFolder(Path("/m"), Path("/m"))
 
-    assert memory.daily_log(date(2026, 3, 9)) == Path("/m/logs/2026/03/2026-03-09.md")
     assert memory.daily_log_pattern == "/m/logs/YYYY/MM/YYYY-MM-DD.md"
 
 

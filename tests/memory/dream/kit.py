@@ -72,7 +72,7 @@ def dreamt(store: Store, world: TidyContext | None = None) -> tuple[Tidied, Appl
 
 def append_daily(folder: MemoryFolder, said: str, *, now: datetime) -> Path:
     """Append to the log of a day, as an agent in daily-log mode does."""
-    place = folder.daily_log(now.date())
+    place = folder.directory / "logs" / f"{now:%Y}" / f"{now:%m}" / f"{now:%Y-%m-%d}.md"
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.open("a", encoding="utf-8") as file:
         file.write(f"- {now:%H:%M} {' '.join(said.split())}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -194,13 +193,3 @@ def test_observing_gives_a_new_value_and_leaves_the_old() -> None:
     first.observe(100, 200, "x")
     assert UNCALIBRATED.ratio("x") == 1
     assert first == UNCALIBRATED.observe(100, 120, "x")
-
-
-def test_a_calibration_survives_json() -> None:
-    known = after(3, 1.2, "terminal", after(9, 0.8))
-    assert Calibration.from_json(json.loads(json.dumps(known.to_json()))) == known
-
-
-@pytest.mark.parametrize("data", [{}, {"overall": "x", "by_kind": 3}, {"overall": [1], "by_kind": {"a": [0, 0]}}])
-def test_a_damaged_calibration_counts_as_none(data: dict[str, object]) -> None:
-    assert Calibration.from_json(json.loads(json.dumps(data))) == UNCALIBRATED

@@ -29,7 +29,7 @@ class _Idle:
 
 
 def child(name: str = "w") -> Child:
-    made = Child(f"id-{name}", name, "waiter", "wait", cast("Loop", _Idle()), NOW)
+    made = Child(f"id-{name}", name, "waiter", "wait", cast("Loop", _Idle()))
     made.price = lambda usage: usage.output_tokens / 100
     return made
 

@@ -85,7 +85,7 @@ def _as_root(envelope: Envelope) -> Envelope:
 STRATEGIES: tuple[Strategy, ...] = (
     DEFAULT,
     NONE,
-    Strategy("truncate", "drop the oldest messages", reduce=truncate),
-    Strategy("clear-tools", "empty old tool results, then drop the oldest messages", reduce=clear_tools),
-    Strategy("summarise", "replace the past by one summary", reduce=summarise),
+    Strategy("truncate", reduce=truncate),
+    Strategy("clear-tools", reduce=clear_tools),
+    Strategy("summarise", reduce=summarise),
 )

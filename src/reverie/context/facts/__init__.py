@@ -2,11 +2,10 @@
 
 `values` are the facts; `rounds` divides items into rounds; `outline`, `shell`, `outcomes`, `stated` and `terms` read
 source text, commands, outputs, sentences and identifiers; `touched` keeps the files; `gathering` keeps the identifiers
-and puts it all together, as the conversation grows; `merging` joins the facts of two runs.
+and puts it all together, as the conversation grows.
 """
 
 from reverie.context.facts.gathering import FactCollector, gather
-from reverie.context.facts.merging import merge
 from reverie.context.facts.values import Facts
 
-__all__ = ["FactCollector", "Facts", "gather", "merge"]
+__all__ = ["FactCollector", "Facts", "gather"]

@@ -197,7 +197,7 @@ class FactCollector:
         text = action.get_text("command").strip()
         times = self._commands[text].times + 1 if text in self._commands else 1
         telling = telling_lines(shown) if action.answered else ()
-        self._commands[text] = ShellCommand(text, outcome, telling, times, number, action.get_text("description"))
+        self._commands[text] = ShellCommand(text, outcome, telling, times, number)
 
     def _take_lookup(self, action: RoundAction, number: int, outcome: ActionOutcome, shown: str) -> None:
         about = subject(action.call, 200)

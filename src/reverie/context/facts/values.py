@@ -86,8 +86,6 @@ class ShellCommand:
     """The lines of the last output that say how it went."""
     times: int = 1
     last: int = 0
-    purpose: str = ""
-    """What the caller said it is for."""
 
 
 @value

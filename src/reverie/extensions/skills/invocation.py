@@ -41,7 +41,6 @@ class Invocation:
 
     skill: Skill
     """As its file is now."""
-    arguments: str
     pieces: tuple[SkillPiece, ...]
 
     @property
@@ -89,7 +88,7 @@ def read_invocation(skill: Skill, arguments: str = "", *, values: Mapping[str, s
     pieces.append(SkillPiece(fill(body[end:])))
     if arguments.strip() and not fill.was_used:
         pieces.append(SkillPiece(f"\n\nArguments: {arguments.strip()}"))
-    return Invocation(skill, arguments, tuple(pieces))
+    return Invocation(skill, tuple(pieces))
 
 
 class _Filling:

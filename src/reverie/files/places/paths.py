@@ -12,7 +12,6 @@ import os
 import re
 import sys
 import unicodedata
-from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
@@ -95,13 +94,6 @@ class MemoryFolder:
     @property
     def index(self) -> Path:
         return self.directory / "MEMORY.md"
-
-    @property
-    def team(self) -> Path:
-        return self.directory / "team"
-
-    def daily_log(self, day: date) -> Path:
-        return self.directory / "logs" / f"{day:%Y}" / f"{day:%m}" / f"{day:%Y-%m-%d}.md"
 
     @property
     def daily_log_pattern(self) -> str:

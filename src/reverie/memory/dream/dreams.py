@@ -130,11 +130,6 @@ class Dreams:
     _current: str | None = field(default=None, init=False)
 
     @property
-    def view(self) -> DreamView:
-        """The last dream of this process, as it can be watched."""
-        return self._running.view if self._running is not None else DreamView()
-
-    @property
     def rows(self) -> tuple[tuple[str, str], ...]:
         """The last dream of this process as a line for people; none before the first."""
         return () if self._running is None else (self._running.row,)

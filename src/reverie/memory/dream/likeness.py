@@ -96,11 +96,6 @@ def telling_words(text: str) -> frozenset[str]:
     return frozenset(tokens)
 
 
-def numbers(text: str) -> frozenset[str]:
-    """The numbers in a text."""
-    return frozenset(match[0] for match in _NUMBER.finditer(text))
-
-
 def negations(text: str) -> int:
     """How many words of a text turn it into its opposite."""
     return sum(1 for _ in _NEGATES.finditer(text))

@@ -11,7 +11,6 @@ too, and one that takes a number or a name from what the user said.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -94,22 +93,11 @@ class Proposal:
     logs: Mapping[str, int] = field(default_factory=dict)
     """How many bytes of each daily log it has taken in."""
 
-    @property
-    def id(self) -> str:
-        """A name that changes with what it would do."""
-        document = json.dumps([_step_row(step) for step in self.steps], sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(document.encode()).hexdigest()[:12]
-
     def count(self, kind: StepKind) -> int:
         """How many topics go this way: those that are archived, by a merge or alone, else those written."""
         steps = [step for step in self.steps if step.kind is kind]
         is_archiving = kind in {StepKind.merge, StepKind.retire}
         return sum(len(step.archived if is_archiving else step.written) for step in steps)
-
-    @property
-    def reason(self) -> str:
-        """What the commit says: a summary, then each step with its reason."""
-        return reason_of(self.steps)
 
 
 def reason_of(steps: Iterable[DreamStep]) -> str:

@@ -103,7 +103,6 @@ class Store:
         self.folder = folder
         self.history = history or History.open(folder)
         self.now = now
-        self.index_problem: Exception | None = None
         self._own_word: bytes | None = None
         """The content for whose words the caller of `save` answers."""
         self._told = noticed
@@ -337,15 +336,11 @@ class Store:
             return commits
 
     def _notice(self, files: Files) -> None:
-        """Update the derived indexes; if that fails, the change still stands."""
+        """Update the derived indexes; if that fails, the change still stands, and the next sweep finds it."""
         self._catalogue.settle()
-        try:
+        with suppress(Error, OSError, ValueError, RuntimeError):
             self._told(files)
-            self.index_problem = None
-        except (Error, OSError, ValueError, RuntimeError) as problem:
-            self.index_problem = problem
-        finally:
-            self._vetted.clear()
+        self._vetted.clear()
 
     def _fit(
         self, topic: Topic, before: bytes | None, author: Author, *, is_own_word: bool = False

@@ -18,7 +18,6 @@ from math import exp, log
 from operator import is_
 from typing import Self
 
-from reverie.messages.blocks import Json
 from reverie.messages.entries import Entry
 from reverie.messages.view import Item, View, project
 from reverie.models.profiles import Profile, profile
@@ -217,28 +216,6 @@ class Calibration:
             kinds = {**kinds, kind: kinds.get(kind, Factor()).observe(value)}
         return type(self)(self.overall.observe(value), kinds)
 
-    def to_json(self) -> dict[str, Json]:
-        """The factors as JSON."""
-        return {
-            "overall": [self.overall.middle, self.overall.weight],
-            "by_kind": {kind: [one.middle, one.weight] for kind, one in self.by_kind.items()},
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Json]) -> Self:
-        """The factors from JSON; what is missing or misshapen counts as never observed."""
-        kinds = data.get("by_kind")
-        factors = {kind: _factor(value) for kind, value in kinds.items()} if isinstance(kinds, Mapping) else {}
-        return cls(_factor(data.get("overall")), {kind: one for kind, one in factors.items() if one.weight > 0})
-
 
 UNCALIBRATED = Calibration()
 """Every estimate as it is."""
-
-
-def _factor(value: Json) -> Factor:
-    match value:
-        case [int() | float() as middle, int() | float() as weight] if weight > 0:
-            return Factor(min(max(float(middle), _LEAST), _MOST), min(float(weight), _MEMORY))
-        case _:
-            return Factor()

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Mapping
 from reverie.messages.entries import AssistantEntry, Entry, Envelope
 from reverie.messages.message import Usage
 from reverie.models.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
-from reverie.models.tokens.estimate import weigh_block
-from reverie.models.tokens.rates import rates_for
-from reverie.models.tokens.rounds import SYNTHETIC_MODEL, TRUSTED_SHARE
+from reverie.models.tokens.rounds import SYNTHETIC_MODEL
 from reverie.values import value
 
 
@@ -25,8 +23,6 @@ class ModelTotals:
     model: str
     usage: Usage
     replies: int
-    missing_output_tokens: int = 0
-    """Estimated output that the file does not show."""
 
 
 @value
@@ -39,14 +35,6 @@ class SessionTotals:
     @property
     def usage(self) -> Usage:
         return sum((one.usage for one in self.by_model), Usage())
-
-    @property
-    def replies(self) -> int:
-        return sum(one.replies for one in self.by_model)
-
-    @property
-    def missing_output_tokens(self) -> int:
-        return sum(one.missing_output_tokens for one in self.by_model)
 
 
 @value
@@ -68,7 +56,6 @@ def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> SessionTota
             reply.model,
             model_totals.usage + reply.usage,
             model_totals.replies + 1,
-            model_totals.missing_output_tokens + reply.missing_output_tokens(),
         )
     return SessionTotals(tuple(by_model.values()))
 
@@ -119,17 +106,3 @@ class PaidReply:
         if entry.usage is not None:
             self.usage, self.was_reported = entry.usage, True
         self._records.append(entry)
-
-    def missing_output_tokens(self) -> int:
-        """What the visible blocks weigh beyond a reported output that cannot be theirs."""
-        if any(record.stop_reason for record in self._records):
-            return 0
-        rates = rates_for(profile(self.model))
-        calls: set[str] = set()
-        visible = 0.0
-        for record in self._records:
-            fresh = [call.id for call in record.message.tool_uses if call.id not in calls]
-            if fresh or not record.message.tool_uses:
-                visible += sum(weigh_block(block, rates) for block in record.message.content)
-            calls.update(fresh)
-        return 0 if self.usage.output_tokens >= TRUSTED_SHARE * visible else round(visible) - self.usage.output_tokens

@@ -110,11 +110,6 @@ class WindowBudget:
         return max(0.0, (self.limit_tokens - self.used_tokens) / self.limit_tokens * 100)
 
     @property
-    def free_tokens(self) -> int:
-        """What may still be added before the limit."""
-        return max(0, self.limit_tokens - self.used_tokens)
-
-    @property
     def must_compact(self) -> bool:
         """Above the compaction line, whether or not compaction is on."""
         return self.used_tokens > self.compact_at_tokens

@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 
 from reverie.messages.blocks import JsonObject, ToolUse
@@ -48,7 +47,6 @@ class Child:
     """Its role, or `fork`."""
     title: str
     loop: Loop
-    started: datetime
     in_background: bool = False
     state: ChildState = ChildState.RUNNING
     inbox: deque[AgentMessage] = field(default_factory=deque)
@@ -62,7 +60,6 @@ class Child:
     worded: str = ""
     """What a model says that it does; empty without one."""
     result: str = ""
-    ended: TurnEnded | None = None
     task: asyncio.Task[TurnEnded] | None = field(default=None, repr=False)
     progress: Callable[[str], None] = field(default=lambda _line: None, repr=False)
     told: str = ""
@@ -200,7 +197,6 @@ class Children:
         await asyncio.gather(*self._waiting, return_exceptions=True)
 
     def _finish(self, child: Child, ended: TurnEnded) -> None:
-        child.ended = ended
         child.result = ended.text
         states = {
             Ending.FAILED: ChildState.FAILED,

@@ -106,7 +106,7 @@ async def run_fork(
     used = tuple(call.name for entry in added for call in getattr(getattr(entry, "message", None), "tool_uses", ()))
     # What the session has spent meanwhile may be that of a turn beside it; only its own calls are its own cost.
     price = cost(ended.usage, child.parts.preparer.facts) or 0.0
-    return ForkResult(spec.label, ended.text, ended.ending, ended.rounds, ended.usage, price, used)
+    return ForkResult(ended.text, ended.ending, ended.rounds, ended.usage, price, used)
 
 
 class LoopForks:

@@ -223,7 +223,6 @@ class AgentStarter:
             kind,
             order.description,
             loop,
-            self.options.now(),
             in_background=beside,
             price=price,
             progress=order.progress,

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.edits import IndexEdit, apply_edit, index_edits, merge_index
-from reverie.memory.store.index.memory_md import IndexEntry, parse_index, render_index
+from reverie.memory.store.index.edits import IndexEdit, apply_edit, index_edits
+from reverie.memory.store.index.memory_md import render_index
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import Topic
 from tests.memory.topic_strategies import lines
@@ -73,35 +73,3 @@ def test_what_was_typed_into_the_index_is_what_the_index_shows_afterwards(topic:
         topic = apply_edit(topic, edit)
 
     assert render_index([topic], wanted) == wanted
-
-
-@requirement("memory:index:cannot-conflict")
-def test_two_copies_bring_their_prose_and_their_arrangement_together() -> None:
-    c = Topic("c.md", "Gamma", "third")
-    base = "# Memory\n\n" + render_index([A, B]) + "\nold words\n"
-    mine = base.replace("# Memory", "# My memory")
-    theirs = render_index([A, B, c], base).replace("old words", "new words") + "\n## Letters\n- [Beta](b.md) — x\n"
-
-    text = merge_index(base, mine, theirs, [A, B, c])
-
-    assert text.startswith("# My memory\n\n- [Alpha](a.md) — the first letter\n- [Gamma](c.md) — third\n\nnew words\n")
-    assert text.endswith("## Letters\n- [Beta](b.md) — the second letter\n")
-
-
-_documents = st.lists(
-    st.sampled_from(["# M", "## S", "one", "two", "three", "", "- [x](a.md) — y", "- [z](b.md)"]), max_size=7
-).map("\n".join)
-
-
-@requirement("memory:index:cannot-conflict")
-@given(_documents, _documents, _documents)
-def test_no_prose_that_either_copy_added_is_lost_and_topics_stand_once(base: str, mine: str, theirs: str) -> None:
-    text = merge_index(base, mine, theirs, [A, B])
-
-    found = parse_index(text)
-    assert sorted(line.path for line in found if isinstance(line, IndexEntry)) == ["a.md", "b.md"]
-    prose = {line.text for line in found if not isinstance(line, IndexEntry)}
-    for side in (mine, theirs):
-        lines_of_side = {line.text for line in parse_index(side) if not isinstance(line, IndexEntry)}
-        assert lines_of_side - {line.text for line in parse_index(base)} <= prose
-    assert "<<<" not in text

@@ -14,7 +14,6 @@ from reverie.memory.store.index.memory_md import (
     index_row,
     is_left_out_note,
     parse_index,
-    render_index,
     rules_of,
 )
 from reverie.memory.topics.topic import Topic
@@ -64,32 +63,6 @@ def apply_edit(topic: Topic, edit: IndexEdit) -> Topic:
     is_rule = topic.when is not None and topic.when.always and shown in rules_of(topic.body)
     body = topic.body.replace(shown, edit.hook, 1) if is_rule else topic.body
     return replace(edited, description=edit.hook, body=body)
-
-
-def merge_index(base: str, mine: str, theirs: str, topics: Iterable[Topic]) -> str:
-    """The prose and the arrangement of two copies in one index; where both changed a line, both stay."""
-    topics = list(topics)
-    result = merge(*(_arrangement(text) for text in (base, mine, theirs)))
-    text = result.union() if isinstance(result, Conflicted) else result.text
-    by_path = {topic.path: topic for topic in topics}
-    lines = [_link(line, by_path) for line in text.split("\n")]
-    return render_index(topics, "\n".join(line for line in lines if line is not None))
-
-
-def _arrangement(text: str) -> str:
-    """The index with each item reduced to lead and path, so that only its place takes part in the merge."""
-    return "\n".join(
-        f"{line.lead}{_LINK}{line.path}" if isinstance(line, IndexEntry) else line.text.rstrip("\r")
-        for line in parse_index(text)
-        if isinstance(line, IndexEntry) or not is_left_out_note(line.text)
-    )
-
-
-def _link(line: str, by_path: dict[str, Topic]) -> str | None:
-    lead, mark, path = line.partition(_LINK)
-    if not mark:
-        return line
-    return generate_line(path, by_path[path].name, (by_path[path].description,), lead) if path in by_path else None
 
 
 def _generate_entry(topic: Topic) -> IndexEntry:
