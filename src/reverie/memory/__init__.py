@@ -11,7 +11,7 @@ From the bottom up; a package imports only those above it in this list:
 - `fork_runner`: what background work needs of a conversation
 - `extraction`: memories from what the user said, and `learn`
 - `drafts` (a new memory beside the stored ones), `contradiction` (against what the user said),
-  `daily_logs` (logs of long sessions), `retention` (how long transcripts and spills stay)
+  `retention` (how long transcripts and spills stay)
 - `dream`: everything put in order now and then
-- `doctor` (what is wrong) and `repair`
+- `doctor` (what is wrong, and the repairs that need no question)
 """

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from reverie.amounts import format_count
 from reverie.errors import Damaged, Unavailable
-from reverie.files import read_holder
+from reverie.files import front_matter, read_holder
 from reverie.files.places.paths import MemoryFolder
 from reverie.files.secret_scan import scan
 from reverie.memory.project_repository import has_commit, has_word
@@ -25,8 +25,9 @@ from reverie.memory.store.topic_store import Store
 from reverie.memory.store.worktree import CONFLICTS, DRAFT_PREFIX, INDEX_FILE, is_topic_path, list_tracked, place_of
 from reverie.memory.topics.age import is_expired
 from reverie.memory.topics.anchors import AnchorState, Ask, describe_anchor, read_anchor_state
+from reverie.memory.topics.fields import FIELDS
 from reverie.memory.topics.filenames import path_key
-from reverie.memory.topics.remarks import topic_remarks
+from reverie.memory.topics.topic import parse_topic
 from reverie.messages.injection import flags
 from reverie.values import value
 
@@ -46,6 +47,14 @@ class Problem:
     """What to do."""
     is_fixable: bool = False
     """Whether `--fix` does it."""
+
+
+@value
+class Remark:
+    """One thing to put right by hand in a topic file that could be read only by guessing."""
+
+    line: int | None
+    text: str
 
 
 @value
@@ -142,6 +151,35 @@ def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: DoctorConte
                 line = f"line {remark.line}: " if remark.line else ""
                 fix = "edit the line" if remark.line else "add it to the file, or ignore this"
                 yield Problem("front-matter", place, f"{line}{remark.text}", fix)
+
+
+def topic_remarks(path: str, text: str) -> tuple[Remark, ...]:
+    """Everything in a topic file that was guessed, ignored or is missing.
+
+    Raises: `Damaged` when it cannot be read at all.
+    """
+    matter = front_matter.split(path, text)
+    if matter is None:
+        return (Remark(None, "it has no front matter: name and description are taken from its text"),)
+    topic = parse_topic(path, text)
+    remarks = [
+        Remark(line, "this is not YAML and was read as text: put the value in quotes") for line in matter.repaired
+    ]
+    seen: set[str] = set()
+    for entry in matter.entries:
+        line = entry.first + 2
+        if entry.key in seen:
+            remarks.append(Remark(line, f"{entry.key!r} stands here a second time; the last one counts"))
+        seen.add(entry.key)
+    known_keys = {field.key for field in FIELDS}
+    for key, written in topic.extra:
+        if key in known_keys:
+            where = matter.find(key)
+            place = None if where is None else where.first + 2
+            remarks.append(Remark(place, f"{key!r} cannot mean {written}; it is kept and not used"))
+    if "description" not in seen:
+        remarks.append(Remark(None, "it has no description: the first line of its text stands in"))
+    return tuple(remarks)
 
 
 def _anchors(entry: Indexed, place: str, root: Path, world: DoctorContext) -> Iterator[Problem]:

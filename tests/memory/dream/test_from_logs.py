@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.daily_logs import list_daily_logs, read_log_lines
+from reverie.memory.dream.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.from_logs import read_from_logs
 from reverie.memory.topics.topic import Trust, parse_topic
 from tests.memory.dream.kit import append_daily, text

@@ -18,8 +18,7 @@ from reverie.memory.store.change import AUTHORS, Change, parse_message, render_m
 from reverie.memory.store.git.rewrite import RewriteRules, move_references, write_rewritten
 from reverie.memory.store.history import UNFINISHED
 from reverie.memory.store.redact import write_redacted
-from reverie.memory.store.timeline import diff, erase, import_bundle, log, topics_at, undo, why, write_bundle
-from reverie.memory.store.undo import revert
+from reverie.memory.store.timeline import diff, erase, import_bundle, log, revert, topics_at, undo, why, write_bundle
 from reverie.memory.topics.topic import Source, Trust
 from tests.memory.stores import files_of, git, open_store, read_topics, topic
 from tests.requirements import requirement

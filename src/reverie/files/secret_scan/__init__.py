@@ -2,18 +2,18 @@
 
 One scanner for every path. Precise rules (`rules`, judged by `plausible`) and what a sentence says of a random word
 (`prose`) are always on, behind a search for keywords in the text as it is seen (`visible`). Where the `secrets` extra
-is installed, its larger engine (`engine`) looks as well at every text with a word that it could take for a secret.
+is installed, its larger engine looks as well at every text with a word that it could take for a secret.
 Findings carry the rule and the place, never the text. Who refuses or redacts is the caller's decision.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any, TypeAlias
 
-from reverie.files.secret_scan import engine
-from reverie.files.secret_scan.plausible import is_made_by_machine
+from reverie.files.secret_scan.plausible import is_hash, is_identifier, is_made_by_machine, is_placeholder
 from reverie.files.secret_scan.prose import is_called_secret
 from reverie.files.secret_scan.rules import (
     IN_CONTEXT,
@@ -52,7 +52,7 @@ def scan(text: str) -> list[Finding]:
         by_machine = list(_words_of_machines(plain, words))
         findings += _tokens(visible, words)
         findings += ((start, end, NAMED_SECRET) for start, end in by_machine if is_called_secret(visible, start, end))
-        findings += engine.spans(visible, by_machine)
+        findings += _spans_of_engine(visible, by_machine)
     if not findings:
         return []
     apart = _apart((to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in findings)
@@ -77,6 +77,8 @@ _OF_TOKENS = bytes(
     char if chr(char) in "_-./+=~:%|@" or (char < 128 and chr(char).isalnum()) else 32 for char in range(256)
 )
 _OF_VALUES = _OF_TOKENS.translate(bytes(32 if chr(char) in ":%|@" else char for char in range(256)))
+_CHARS_BEFORE, _CHARS_AFTER = 120, 60
+"""Characters around a word that can tell the engine what it is; it is slow, so the rest is kept from it."""
 
 
 def _long_words(plain: bytes) -> list[bytes]:
@@ -147,6 +149,34 @@ def _places(keyword: str, text: str, lowered: bytes) -> Iterator[int]:
             place = lowered.find(keyword_bytes, place + 1)
     elif not text.isascii():
         yield from (match.start() for match in re.finditer(f"(?i){keyword}", text))
+
+
+def _spans_of_engine(text: str, words: list[tuple[int, int]]) -> Iterator[_Span]:
+    """What the engine of the `secrets` extra finds around the given words; nothing where it is not installed."""
+    words = [(start, end) for start, end in words if not (is_hash(text[start:end]) or is_identifier(text[start:end]))]
+    scan_string = _engine() if words else None
+    if scan_string is None:
+        return
+    around = "\n\n".join(
+        dict.fromkeys(text[max(0, start - _CHARS_BEFORE) : end + _CHARS_AFTER] for start, end in words)
+    )
+    # It takes UTF-8 up to the first NUL.
+    for finding in scan_string(around.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")):
+        secret = finding.match.value
+        # Its generic rules take any identifier for a key; ours are stricter and have already run.
+        if finding.rule_id.startswith("generic-") or not secret or is_placeholder(secret):
+            continue
+        for match in re.finditer(re.escape(secret), text):
+            yield *match.span(), finding.rule_id
+
+
+@cache
+def _engine() -> Callable[[str], list[Any]] | None:
+    try:
+        import betterleaks
+    except ImportError:
+        return None
+    return betterleaks.scan_string
 
 
 def _apart(spans: Iterable[_Span]) -> list[_Span]:

@@ -19,8 +19,8 @@ from reverie.amounts import format_count
 from reverie.errors import Conflict, Error, UserMistake
 from reverie.files.background_tasks import BackgroundTask, cancel_on_stop_request
 from reverie.files.secret_scan import scan
-from reverie.memory.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.apply import Applied, apply_steps
+from reverie.memory.dream.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.gates import DreamGates, GateVerdict, list_sessions_since
 from reverie.memory.dream.hunks import diff_of
 from reverie.memory.dream.lock import (

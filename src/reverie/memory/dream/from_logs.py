@@ -11,7 +11,7 @@ from datetime import datetime, time, tzinfo
 
 from reverie.errors import Damaged
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.daily_logs import list_daily_logs, read_log_lines
+from reverie.memory.dream.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.tidy import Draft
 from reverie.memory.extraction.candidate import MemoryCandidate, UserMessage
 from reverie.memory.extraction.extract import brought_up_to_date

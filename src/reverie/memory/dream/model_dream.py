@@ -15,8 +15,8 @@ from pathlib import Path
 
 from reverie.errors import Damaged, Error
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.daily_logs import list_daily_logs
 from reverie.memory.dream.check import REPLACED_BY, RETIRED, DreamRules, check_result, refusal_of_write
+from reverie.memory.dream.daily_logs import list_daily_logs
 from reverie.memory.dream.gates import list_sessions_since
 from reverie.memory.dream.lock import DreamState, last_dream
 from reverie.memory.dream.proposal import Proposal

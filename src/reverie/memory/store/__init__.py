@@ -5,7 +5,7 @@
 - MEMORY.md: `index`
 - the files beside the last commit: `worktree` (which are tracked, what changed, how they are written),
   `atomic_rename` (swap two files, rename only if absent)
-- writing: `writer` (the lock, one commit at a time), `attribution` (who made an edit that is found), `undo`
+- writing: `writer` (the lock, one commit at a time), `attribution` (who made an edit that is found)
 - forgetting for good: `erase`, `redact` (transcripts), `erased_sentences` (what must not be learnt again),
   `tombstones`
 - carrying away: `bundle`; which topics were recalled: `usage_log`

@@ -19,7 +19,7 @@ from reverie.errors import UserMistake
 from reverie.files.durable import translate_os_errors
 from reverie.memory.store.change import Change
 from reverie.memory.store.erased_sentences import extract_topic_text, remember_erased
-from reverie.memory.store.git.commits import read_blobs, read_tree
+from reverie.memory.store.git.commits import read_blobs, read_tree, write_pending
 from reverie.memory.store.git.repository import Git
 from reverie.memory.store.history import History
 from reverie.memory.store.tombstones import Tombstone, add_tombstones, parse_tombstones, tombstone_rows
@@ -97,7 +97,7 @@ def import_bundle(
         allow(incoming, _all_contents(git))
         history.git.run("bundle", "unbundle", str(bundle))
     if not any(path != INDEX_FILE for path in history.entries) and history.head is None:
-        history.write_pending(head)
+        write_pending(history.git, head)
         writer.recover()
         list(writer.commit_external_edits(0))
         imported = Imported(head, tuple(theirs), ())

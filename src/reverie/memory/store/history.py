@@ -35,7 +35,6 @@ from reverie.memory.store.git.commits import (
     write_branch,
     write_git_index,
     write_head,
-    write_pending,
     write_pending_commit,
 )
 from reverie.memory.store.git.repository import (
@@ -268,10 +267,6 @@ class History:
             return None
         parents = self.git.run("log", "-1", "--format=%P", commit, accept=(0, 128)).decode().split()
         return Pending(commit, parents[0] if parents and self.head is not None else None)
-
-    def write_pending(self, commit: str) -> None:
-        """Record a commit that is in the repository already as under way."""
-        write_pending(self.git, commit)
 
     def has(self, commit: str) -> bool:
         """Whether a commit is in the repository."""

@@ -19,10 +19,9 @@ from reverie.memory.store.change import Author, Change, Commit
 from reverie.memory.store.erased_sentences import extract_topic_text, read_erased
 from reverie.memory.store.index.edits import merge_prose
 from reverie.memory.store.topic_store import REFUSALS, Store, describe_findings
-from reverie.memory.store.undo import revert
 from reverie.memory.store.usage_log import Use, read_uses
 from reverie.memory.store.worktree import is_topic_path
-from reverie.memory.store.writer import find_secrets
+from reverie.memory.store.writer import find_secrets, merge_bytes
 from reverie.memory.topics.filenames import find_topic
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
 from reverie.values import value
@@ -37,6 +36,16 @@ class UndoResult:
     conflicts: tuple[str, ...] = ()
     changes: tuple[Commit, ...] = ()
     """What was taken back, the newest first."""
+
+
+@value
+class Reverted:
+    """What undoing would make of the files."""
+
+    files: Mapping[str, bytes | None]
+    """New contents; None removes. Files that already are as they were before the change are left out."""
+    conflicts: tuple[str, ...]
+    """Files that were changed since, at the same place; while there is one, nothing may be written."""
 
 
 @value
@@ -117,6 +126,32 @@ def undo(store: Store, *commits: str, author: Author = "user", session: str | No
         undoes = " ".join(target.commit for target in targets)
         done = store.writer.commit(files, Change(author, reason, session, undoes=undoes))
         return UndoResult(done, tuple(files), changes=tuple(targets))
+
+
+def revert(
+    before: Mapping[str, bytes | None], after: Mapping[str, bytes | None], now: Mapping[str, bytes | None]
+) -> Reverted:
+    """Bring the way back from `after` to `before` into the files as they are now, by a three-way merge of each.
+
+    MEMORY.md is not merged: it is generated.
+    """
+    files: dict[str, bytes | None] = {}
+    conflicts: list[str] = []
+    for path in after:
+        old, new, present = before.get(path), after[path], now.get(path)
+        if present == old:
+            continue
+        if present == new:
+            files[path] = old
+        elif old is None or new is None or present is None:
+            conflicts.append(path)
+        else:
+            merged = merge_bytes(path, new, present, old)
+            if merged is None:
+                conflicts.append(path)
+            else:
+                files[path] = merged
+    return Reverted(files, tuple(conflicts))
 
 
 def newest_change(store: Store) -> Commit:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from reverie.memory.topics.remarks import Remark, topic_remarks
+from reverie.memory.doctor import Remark, topic_remarks
 from reverie.memory.topics.topic import Topic, render_topic
 from tests.memory.topic_strategies import topics
 from tests.requirements import requirement
