@@ -43,8 +43,16 @@ $(STAMP): $(RUNTIME)
 	@$(INSTALL) --constraint constraints.txt --group dev --editable '.[all]' | $(SHOW_PROGRESS)
 	@touch $(STAMP)
 
-demo: $(RUNTIME)  ## Set up and show the main job, without key or network
+demo: $(RUNTIME)  ## Set up and show the main job, without key or network; VECTORS=1 shows recall by meaning too
+ifeq ($(filter-out 0,$(VECTORS)),)
 	@$(BIN)/python -m reverie.apps.demo
+else
+	@$(BIN)/python -c 'import numpy, tokenizers' 2>/dev/null || { \
+	  echo "Installing what runs the model for vectors (once)"; \
+	  $(INSTALL) --constraint constraints.txt --editable '.[semantic]' | $(SHOW_PROGRESS); \
+	} || echo "The packages for vectors could not be installed"
+	@$(BIN)/python -m reverie.apps.demo --vectors $(VENV)/models
+endif
 
 test: $(STAMP)  ## Set up and run all tests that this machine can run
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal

@@ -69,3 +69,22 @@ def test_a_compaction_shows_its_receipt_and_strategies_are_compared(shown: str) 
     table = shown.split("under four strategies")[1]
     for strategy in ("default", "truncate", "clear-tools", "summarise"):
         assert re.search(rf"{strategy} +\d+/\d+ .*\$", table)
+
+
+@requirement("demo:runs")
+def test_without_packages_to_download_it_goes_on_by_words(tmp_path: Path) -> None:
+    home, models = tmp_path / "home", tmp_path / "models"
+    home.mkdir()
+    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(home), "UV_OFFLINE": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "reverie.apps.demo", "--vectors", str(models)],
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "COLUMNS": "120", **offline},
+        cwd=home,
+        timeout=60,
+        check=True,
+    )
+
+    assert "the demonstration goes on by words" in ran.stdout
+    assert "under four strategies" in ran.stdout

@@ -1,11 +1,14 @@
 """`make demo`: learn, recall, dream, compact and compare strategies, without a key or a network.
 
+`--vectors DIR` (`make demo VECTORS=1`) keeps the model for search by meaning in DIR, downloads it if it is not there,
+and shows what it adds; where that is not possible, the rest is shown all the same.
 Everything shown is the real program, run on sample sessions that were written for it (`story/`, `sample-session.jsonl`)
 in a home and a project of its own. No figure is written down here.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import tempfile
 from collections import Counter
@@ -16,11 +19,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from reverie.apps.cli.program import run
+from reverie.apps.cli.vectors import VectorsAnswer, write_answer
 from reverie.apps.demo.story import write_story
 from reverie.context.receipt import Receipt
+from reverie.memory.search.semantic import missing_packages
 from reverie.models.offline import OFFLINE
 from reverie.session import wiring
 from reverie.session.session import Session
+from reverie.settings import load
 from reverie.settings.load import SettingsFlags, from_process
 
 SESSION_WINDOW = 32_000
@@ -33,6 +39,8 @@ REQUESTS = (
     "where is the dashboard to look at after a deploy?",
     "recommend a novel for the train ride",
 )
+PARAPHRASE = "which monitoring page shows latency?"
+"""Says in other words what one of the memories is about."""
 BY_HAND = (
     ("feedback", "Linter first", "Always run the linter before you commit"),
     ("project", "Auditors", "The auditors come tomorrow and want the import log"),
@@ -43,11 +51,16 @@ STRATEGIES = ("default", "truncate", "clear-tools", "summarise")
 
 def main() -> None:
     """Show it."""
+    parser = argparse.ArgumentParser(prog="python -m reverie.apps.demo", description="Show the main job of Reverie.")
+    parser.add_argument("--vectors", type=Path, metavar="DIR", help="show search by meaning too; the model lies in DIR")
+    models: Path | None = parser.parse_args().vectors
     screen = Console(highlight=False)
     with tempfile.TemporaryDirectory(prefix="reverie-demo-") as folder:
         stage = Stage(Path(folder), screen)
         stage.learn()
         stage.recall()
+        if models is not None:
+            stage.recall_by_meaning(models.absolute())
         stage.dream()
         with as_file(files("reverie.apps.demo") / "sample-session.jsonl") as sample:
             stage.compact(sample)
@@ -56,6 +69,8 @@ def main() -> None:
     screen.print("reverie learn ~/.claude/projects --dry-run   what would be remembered")
     screen.print("reverie recall 'how do we test here?'        what you taught an agent before")
     screen.print("reverie                                      an agent that remembers")
+    if models is None:
+        screen.print("make demo VECTORS=1                          the same with recall by meaning (downloads 84 MB)")
 
 
 class Stage:
@@ -67,6 +82,8 @@ class Stage:
         self._project = root / "ledgerbird"
         self._project.mkdir()
         self._sessions = root / "sessions"
+        # Nobody is asked in the middle of a demonstration.
+        write_answer(load.places(from_process(self._flags())), VectorsAnswer(declined=True))
 
     def learn(self) -> None:
         """Three weeks of sessions become memories; what does not belong there is refused."""
@@ -85,6 +102,19 @@ class Stage:
         for request in REQUESTS:
             self._heading(f"> {request}")
             self._run("recall", request, "--limit", "1")
+
+    def recall_by_meaning(self, models: Path) -> None:
+        """The model is installed, and a request is asked by words and with it; without it, the reason is told."""
+        self._screen.rule("vectors: recall by meaning, on this machine")
+        models.mkdir(parents=True, exist_ok=True)
+        (self._home / "models").symlink_to(models)
+        if missing_packages() or self._exit_code("models", "install") != 0:
+            self._screen.print("\nVectors cannot be installed here; the demonstration goes on by words.")
+            return
+        self._heading(f"> {PARAPHRASE} (by words)")
+        self._run("recall", PARAPHRASE, "--limit", "1", "--words")
+        self._heading(f"> {PARAPHRASE} (with vectors)")
+        self._run("recall", PARAPHRASE, "--limit", "1")
 
     def dream(self) -> None:
         """The proposal as a diff, then applied as one commit."""
@@ -130,9 +160,12 @@ class Stage:
         self._run("replay", str(sample), "--window", str(REPLAY_WINDOW), *named)
 
     def _run(self, *arguments: str) -> None:
-        self._screen.file.flush()
-        code = run([*self._options(), *arguments])
+        code = self._exit_code(*arguments)
         assert code == 0, f"reverie {' '.join(arguments)} ended with {code}"
+
+    def _exit_code(self, *arguments: str) -> int:
+        self._screen.file.flush()
+        return run([*self._options(), *arguments])
 
     def _options(self) -> tuple[str, ...]:
         project = ("--project", str(self._project))
