@@ -58,6 +58,17 @@ PROMISES: dict[str, Requirement] = {
         " change nothing"
     ),
     "dream:model:tidied": Requirement("what a model leaves is tidied by the rules within the same proposal and commit"),
+    "dream:replies": Requirement(
+        "whatever a model does in a dream, good or bad, no memory is lost, what is good of it is kept, and a line tells"
+        " the rest"
+    ),
+    "dream:asks": Requirement(
+        "with a model, memories without asks get them at the next dream: so many at once, the most used first, and"
+        " nobody is asked twice about the same text"
+    ),
+    "dream:situations": Requirement(
+        "without a model a dream adds the situations that the text of a rule names, once, and no asks"
+    ),
     "dream:model:early": Requirement(
         "what a model had staged when its rounds or its budget ended is checked and waits as a proposal"
     ),

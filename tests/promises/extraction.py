@@ -74,6 +74,17 @@ PROMISES: dict[str, Requirement] = {
     "learn:unusable-reply": Requirement(
         "a reply of a model that cannot be used costs that reply: the rules read those messages, and this is said"
     ),
+    "learn:replies": Requirement(
+        "of a model's reply the good part is kept, what is bad is refused with its reason, and the rules read what it"
+        " leaves out"
+    ),
+    "extraction:replies": Requirement(
+        "whatever a fork writes, good or bad, only what the user said or what follows from it is kept, in their words,"
+        " and a refusal is written down"
+    ),
+    "memory:prompts": Requirement(
+        "prompts of memory are short, every placeholder is filled, and what the code reads is asked for"
+    ),
     "learn:no-loss": Requirement("learning never writes over a memory that has the same title"),
     "learn:real-sessions": Requirement(
         "of what working sessions leave, the labelled real ones too, at most one memory in ten is junk"

@@ -34,6 +34,9 @@ PROMISES: dict[str, Requirement] = {
     ),
     "recall:derived": Requirement("the index may be deleted, damaged or read-only: recall still answers"),
     "recall:selector": Requirement("a model may choose among the best 50; on any failure the embedded answer stands"),
+    "recall:selector:replies": Requirement(
+        "whatever a selector replies, the memory that fits best is shown, and nothing that is not in its list"
+    ),
     "recall:arrives": Requirement(
         "the memory that ranks first is in the first request of a turn, however long it takes to find"
     ),

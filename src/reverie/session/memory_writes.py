@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from reverie.context.conversation import Conversation
-from reverie.errors import Error, Refused
+from reverie.errors import Damaged, Error, Refused
 from reverie.memory.contradiction import find_contradicted
 from reverie.memory.extraction.session import is_by_hand
 from reverie.memory.memory import Memory
@@ -80,7 +81,8 @@ class MemoryWrites:
         if inside != INDEX_FILE:
             text = strip_code_fence(text)
             topic = parse_topic(inside, text)
-            self._refuse_contradiction(topic)
+            if not _says_the_same(topic, _read(memory, [inside])[inside]):
+                self._refuse_contradiction(topic)
             text = render_topic(replace(topic, sources=tuple(map(self._locate_source, topic.sources))), text)
         before = _read(memory, [inside])
         memory.write_files({inside: text}, author=self.author, reason=f"write {inside}", source=self.source)
@@ -135,6 +137,14 @@ class MemoryWrites:
                 f"{topic.name!r} was not saved: it has {mismatch}. The user said: {sentence!r}; keep that sentence",
                 by="polarity",
             )
+
+
+def _says_the_same(topic: Topic, before: bytes | None) -> bool:
+    """Whether a file says already what a topic says, so that only its front matter changes."""
+    with suppress(Damaged, UnicodeDecodeError):
+        old = None if before is None else parse_topic(topic.path, before.decode())
+        return old is not None and (old.name, old.description, old.body) == (topic.name, topic.description, topic.body)
+    return False
 
 
 def _read(memory: Memory, paths: Iterable[str]) -> dict[str, bytes | None]:

@@ -193,6 +193,8 @@ class DreamSettings:
     """Number of messages kept in the live view."""
     search_hits: Positive = 50
     """Maximum results per transcript search."""
+    asks_batch: Count = 20
+    """Maximum memories without `asks` that a model is asked to write them for, per dream."""
 
 
 @value

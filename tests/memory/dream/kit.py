@@ -12,6 +12,7 @@ from reverie.memory.dream.apply import Applied, apply_steps
 from reverie.memory.dream.proposal import DreamStep
 from reverie.memory.dream.tidy import Tidied, TidyContext, tidy
 from reverie.memory.store.topic_store import Store
+from reverie.memory.topics.situations import derive_when
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, render_topic
 
 DAY = date(2026, 3, 2)
@@ -28,12 +29,11 @@ def text(
     trust: str = "said",
     **more: Any,
 ) -> str:
-    """A topic file."""
+    """A topic file, as a save writes it."""
     more.setdefault("observed", DAY)
-    described = description or body.split("\n", maxsplit=1)[0]
-    return render_topic(
-        Topic(path, name or path.removesuffix(".md"), described, MemoryType(kind), body, Trust(trust), **more)
-    )
+    described, named = description or body.split("\n", maxsplit=1)[0], name or path.removesuffix(".md")
+    more.setdefault("when", derive_when(named, described, body, kind))
+    return render_topic(Topic(path, named, described, MemoryType(kind), body, Trust(trust), **more))
 
 
 def files(**bodies: str) -> dict[str, str]:

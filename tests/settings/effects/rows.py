@@ -491,6 +491,7 @@ ROWS: dict[str, Row] = {
     "dream.scan_interval_minutes": Row(0.0, DUE, {"dream.min_sessions": 50}),
     "dream.max_rounds": Row(9, DREAMING),
     "dream.search_hits": Row(9, DREAMING),
+    "dream.asks_batch": Row(0, DREAMING),
     "model.background": Row(
         "claude-haiku-4-5",
         replace(RECALLED, sees=lambda seen: sorted({request.model for request in seen.requests})),

@@ -120,9 +120,8 @@ def _judge(
     judged, dropped = drop_bad_asks(_restore_fields(topic, old), old)
     _check_text(judged, old, before, rules)
     result.refused += [f"{path}: {each}" for each in dropped]
-    text = after if judged == topic else render_topic(judged, after)
-    if before is None or text != before:
-        result.texts[path] = text
+    if judged != old:
+        result.texts[path] = after if judged == topic else render_topic(judged, after)
 
 
 def _restore_fields(topic: Topic, old: Topic | None) -> Topic:

@@ -16,6 +16,7 @@ from reverie.memory.dream.proposal import Contradiction
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.stem import stem
 from reverie.memory.store.erased_sentences import normal
+from reverie.memory.topics.draft import find_stated_when
 from reverie.memory.topics.topic import Topic
 from reverie.patterns import lazy_regex
 from reverie.values import value
@@ -239,7 +240,8 @@ def _gap(match: re.Match[str]) -> str:
 
 def _are_apart(mine_topic: Topic, their_topic: Topic, mine: _Claim, theirs: _Claim) -> bool:
     """Whether two memories hold in different situations, or of two short statements each is about another thing."""
-    if mine_topic.when is not None and their_topic.when is not None and mine_topic.when != their_topic.when:
+    my_when, their_when = find_stated_when(mine_topic), find_stated_when(their_topic)
+    if my_when is not None and their_when is not None and my_when != their_when:
         return True
     if not mine.is_short and not theirs.is_short:
         return False

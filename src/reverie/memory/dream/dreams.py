@@ -244,7 +244,7 @@ class Dreams:
                 write_proposal(self.folder, replace(proposal, steps=tuple(rest)))
             else:
                 remove_proposal(self.folder)
-            self._record_success(read_state(self.folder), proposal.logs)
+            self._record_success(read_state(self.folder), proposal)
         return report_proposal("completed" if applied.steps else "unchanged", proposal, applied)
 
     def discard(self) -> Dreamt:
@@ -252,7 +252,8 @@ class Dreams:
         proposal = self._waiting()
         remove_proposal(self.folder)
         state = read_state(self.folder)
-        write_state(self.folder, replace(state, settled=self.now(), logs={**state.logs, **proposal.logs}))
+        logs, offered = {**state.logs, **proposal.logs}, {**state.offered, **proposal.offered}
+        write_state(self.folder, replace(state, settled=self.now(), logs=logs, offered=offered))
         return replace(report_proposal("discarded", proposal), merged=0, retired=0, changed=0)
 
     async def _run_as_task(
@@ -315,13 +316,13 @@ class Dreams:
         if reach == "nothing" or (reach == "limits" and proposal.over):
             if not proposal.steps:
                 remove_proposal(self.folder)
-                self._record_success(state, proposal.logs)
+                self._record_success(state, proposal)
                 return replace(report_proposal("unchanged", proposal), detail=detail)
             write_proposal(self.folder, proposal)
             return replace(report_proposal("proposed", proposal), detail=detail)
         applied = apply_steps(self.open_store(), proposal.steps, session=session, check=lambda: lock.check(self.now()))
         remove_proposal(self.folder)
-        self._record_success(state, proposal.logs)
+        self._record_success(state, proposal)
         is_done = bool(applied.steps)
         return replace(report_proposal("completed" if is_done else "unchanged", proposal, applied), detail=detail)
 
@@ -424,10 +425,10 @@ class Dreams:
         )
         return next(dreams, None)
 
-    def _record_success(self, state: DreamState, logs: Mapping[str, int]) -> None:
+    def _record_success(self, state: DreamState, proposal: Proposal) -> None:
         now = self.now()
         is_hosts = self.places.host_projects in self.folder.directory.parents
-        write_state(self.folder, state.succeeded(now, logs))
+        write_state(self.folder, state.succeeded(now, proposal.logs, proposal.offered))
         write_host_time(self.folder, now, is_hosts=is_hosts, stale_minutes=self._stale_minutes)
 
     def _record_failure(self) -> None:

@@ -39,10 +39,14 @@ class DreamState:
     """When a dream last failed or was killed; None since the last success."""
     failures: int = 0
     """How many in a row."""
+    offered: Mapping[str, str] = field(default_factory=dict)
+    """Topics for which a model was asked to write `asks`, each with the hash of its text then."""
 
-    def succeeded(self, now: datetime, logs: Mapping[str, int] | None = None) -> DreamState:
+    def succeeded(
+        self, now: datetime, logs: Mapping[str, int] | None = None, offered: Mapping[str, str] | None = None
+    ) -> DreamState:
         """After a dream that ended well."""
-        return DreamState(now, self.settled, {**self.logs, **(logs or {})})
+        return DreamState(now, self.settled, {**self.logs, **(logs or {})}, offered={**self.offered, **(offered or {})})
 
     def failing(self, now: datetime) -> DreamState:
         """After one that did not."""
@@ -127,6 +131,7 @@ def read_state(folder: MemoryFolder) -> DreamState:
             {str(day): int(size) for day, size in (row.get("logs") or {}).items()},
             _moment(row.get("failed")),
             int(row.get("failures") or 0),
+            {str(path): str(digest) for path, digest in (row.get("offered") or {}).items()},
         )
     except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return DreamState()
@@ -140,6 +145,7 @@ def write_state(folder: MemoryFolder, state: DreamState) -> None:
         "logs": dict(state.logs),
         "failed": state.failed and state.failed.isoformat(),
         "failures": state.failures,
+        "offered": dict(state.offered),
     }
     write_atomic(folder.dream_state, json.dumps(row))
 

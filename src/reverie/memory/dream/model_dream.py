@@ -1,6 +1,6 @@
 """A dream by a model: a fork that works in a staging tree, and the check of its result.
 
-Whatever the fork does, the memory directory is not touched here; what may stand becomes a proposal. The fork has four
+Whatever the fork does, the memory directory is not touched here; what may stand becomes a proposal. The fork has three
 phases, few tools and no shell (lists of harmless commands leak), and writes nowhere but in its staging tree. Its prompt
 is `prompts/dream.md`.
 """
@@ -8,9 +8,10 @@ is `prompts/dream.md`.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from reverie.errors import Damaged, Error
@@ -28,6 +29,7 @@ from reverie.memory.fork_runner import ForkRunner
 from reverie.memory.prompt_files import fill_prompt
 from reverie.memory.store.erased_sentences import normal, read_erased
 from reverie.memory.store.topic_store import Store
+from reverie.memory.store.usage_log import read_counts
 from reverie.memory.topics.topic import Source, Topic, parse_topic
 from reverie.messages.blocks import JsonObject
 from reverie.messages.transcript import read_entries
@@ -69,7 +71,7 @@ async def dream_by_model(
     What it had written when its rounds or its budget ended, or its provider failed, is checked all the same and waits
     for a person, since something may be missing from it.
     """
-    around, logs = _around(store.folder, bedside, state)
+    around, logs = _around(store.folder, bedside, state, texts)
     spec = await asyncio.to_thread(_spec, store.folder, around, bedside, texts)
     gate = StagingGate(around.staging)
     write_staging(around.staging, texts)
@@ -95,6 +97,7 @@ async def dream_by_model(
         over=() if is_whole else (f"{_early(result)}; this is what it had done by then",),
         refused=checked.refused,
         logs=logs if is_whole else {},
+        offered={path: _digest(texts[path]) for path in around.unasked} if is_whole else {},
     )
 
 
@@ -107,7 +110,7 @@ def _early(result: ForkResult) -> str:
 
 def spec_of(folder: MemoryFolder, bedside: DreamSetup, texts: Mapping[str, str], state: DreamState) -> ForkSpec:
     """The work that a model would be given."""
-    return _spec(folder, _around(folder, bedside, state)[0], bedside, texts)
+    return _spec(folder, _around(folder, bedside, state, texts)[0], bedside, texts)
 
 
 def _spec(folder: MemoryFolder, around: DreamSources, bedside: DreamSetup, texts: Mapping[str, str]) -> ForkSpec:
@@ -121,13 +124,35 @@ def _spec(folder: MemoryFolder, around: DreamSources, bedside: DreamSetup, texts
     )
 
 
-def _around(folder: MemoryFolder, bedside: DreamSetup, state: DreamState) -> tuple[DreamSources, Mapping[str, int]]:
+def _around(
+    folder: MemoryFolder, bedside: DreamSetup, state: DreamState, texts: Mapping[str, str]
+) -> tuple[DreamSources, Mapping[str, int]]:
     sizes = {day.isoformat(): (path, path.stat().st_size) for day, path in list_daily_logs(folder)}
     fresh = {day: found for day, found in sizes.items() if found[1] > state.logs.get(day, 0)}
     sessions = list_sessions_since(bedside.transcripts, last_dream(folder), current=bedside.current)
     logs = tuple(path for path, _ in fresh.values())
-    around = DreamSources(bedside.staging, bedside.transcripts, sessions, logs, bedside.root)
+    unasked = _find_unasked(folder, texts, state.offered)[: bedside.settings.asks_batch]
+    around = DreamSources(bedside.staging, bedside.transcripts, sessions, logs, bedside.root, unasked)
     return around, {day: size for day, (_, size) in fresh.items()}
+
+
+def _find_unasked(folder: MemoryFolder, texts: Mapping[str, str], offered: Mapping[str, str]) -> tuple[str, ...]:
+    """The topics without `asks`, those first that are recalled most, then the oldest.
+
+    One for which a model was asked already is left out until it changes: the model had nothing to add.
+    """
+    uses = read_counts(folder)
+    unasked = [
+        topic
+        for topic in _parse_topics(texts)
+        if not topic.asks and offered.get(topic.path) != _digest(texts[topic.path])
+    ]
+    unasked.sort(key=lambda topic: (-uses.get(topic.path, 0), topic.observed or date.max, topic.path))
+    return tuple(topic.path for topic in unasked)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 class _Heard:
@@ -178,6 +203,8 @@ class DreamSources:
     logs: tuple[Path, ...] = ()
     """Daily logs that no dream has seen."""
     project: Path | None = None
+    unasked: tuple[str, ...] = ()
+    """Topics to which it is to add `when` and `asks`."""
 
 
 def dream_fork(
@@ -205,6 +232,7 @@ def dream_fork(
         "hits": str(search_hits),
         "retired": RETIRED,
         "replaced_by": REPLACED_BY,
+        "unasked": "\n".join(f"- {path}" for path in around.unasked) or "(none)",
     }
     return ForkSpec(
         LABEL,

@@ -92,6 +92,8 @@ class Proposal:
     """What of a model's work was thrown away, and why."""
     logs: Mapping[str, int] = field(default_factory=dict)
     """How many bytes of each daily log it has taken in."""
+    offered: Mapping[str, str] = field(default_factory=dict)
+    """Topics for which the model was asked to write `asks`, each with the hash of its text."""
 
     def count(self, kind: StepKind) -> int:
         """How many topics go this way: those that are archived, by a merge or alone, else those written."""
@@ -121,6 +123,7 @@ def write_proposal(folder: MemoryFolder, proposal: Proposal) -> None:
         "over": proposal.over,
         "refused": proposal.refused,
         "logs": dict(proposal.logs),
+        "offered": dict(proposal.offered),
     }
     write_atomic(_place(folder), json.dumps(row, ensure_ascii=False))
 
@@ -145,6 +148,7 @@ def read_proposal(folder: MemoryFolder) -> Proposal | None:
             over=tuple(map(str, row["over"])),
             refused=tuple(map(str, row["refused"])),
             logs={str(day): int(size) for day, size in row["logs"].items()},
+            offered={str(path): str(digest) for path, digest in row.get("offered", {}).items()},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -31,6 +31,7 @@ from reverie.memory.search.analyze import terms
 from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.anchors import Anchor, describe_anchor
 from reverie.memory.topics.polarity import MismatchKind, find_mismatch
+from reverie.memory.topics.situations import derive_when
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, parse_topic, render_topic
 from reverie.memory.topics.value import MAX_ASKS
 from reverie.patterns import lazy_regex
@@ -77,6 +78,17 @@ def with_broken_anchors(topic: Topic, is_broken: IsBroken) -> Topic:
     rest = tuple(pair for pair in topic.extra if pair[0] != BROKEN_ANCHORS)
     extra = (*rest, (BROKEN_ANCHORS, json.dumps(broken, ensure_ascii=False))) if broken else rest
     return topic if dict(extra) == dict(topic.extra) else replace(topic, extra=extra)
+
+
+def with_situations(topic: Topic) -> Topic:
+    """The topic with the situations that its text names (files, programs, kinds of task), where it has none.
+
+    Nothing is guessed: a rule that names no situation gets none, and what people would ask is for a model to say.
+    """
+    if topic.when is not None or "when" in dict(topic.extra):
+        return topic
+    when = derive_when(topic.name, topic.description, topic.body, topic.type)
+    return topic if when is None or when.always else replace(topic, when=when)
 
 
 def with_dates(topic: Topic, day: date | None) -> Topic:
@@ -352,7 +364,7 @@ def tidy_after(texts: Mapping[str, str], steps: Sequence[DreamStep], world: Tidy
         touched = [each for each in joined if each.after.keys() & step.after.keys()]
         joined = [each for each in joined if each not in touched]
         joined.append(_one_step([*touched, step], texts))
-    return Tidied(tuple(joined), tidied.contradictions)
+    return Tidied(tuple(step for step in joined if step.before != step.after), tidied.contradictions)
 
 
 def _one_step(steps: Sequence[DreamStep], texts: Mapping[str, str]) -> DreamStep:
@@ -388,7 +400,10 @@ def _repair_topic(topic: Topic, world: TidyContext, group: _Group) -> Topic:
     marked = with_broken_anchors(dated, world.is_broken)
     if marked != dated:
         group.reasons.append(f"{topic.path}: marked what it is tied to and is no longer there")
-    return marked
+    situated = with_situations(marked)
+    if situated != marked:
+        group.reasons.append(f"{topic.path}: added the situations that it names")
+    return situated
 
 
 def _step(topic: Topic, was: Topic, group: _Group, drafted: str, texts: Mapping[str, str]) -> DreamStep | None:

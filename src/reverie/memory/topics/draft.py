@@ -186,7 +186,7 @@ def update_topic(old: Topic, update: Topic, complete: Callable[[Topic], Topic]) 
             expires=update.expires or old.expires,
             asks=update.asks or old.asks,
             about=update.about or old.about,
-            when=update.when or _when_by_hand(old),
+            when=update.when or find_stated_when(old),
             sources=tuple(dict.fromkeys((*old.sources, *update.sources))),
             modified=old.modified,
             extra=old.extra,
@@ -195,8 +195,8 @@ def update_topic(old: Topic, update: Topic, complete: Callable[[Topic], Topic]) 
     return new if update.anchors else replace(new, anchors=(*new.anchors, *_anchors_by_hand(old, new)))
 
 
-def _when_by_hand(topic: Topic) -> When | None:
-    """The situations of a topic, unless they are those that its own text gives."""
+def find_stated_when(topic: Topic) -> When | None:
+    """The situations that somebody gave a topic; None where they are those that its own text names."""
     return None if topic.when == derive_when(topic.name, topic.description, topic.body, topic.type) else topic.when
 
 
