@@ -24,6 +24,7 @@ from reverie.models.flow import answer
 from reverie.models.openai import OpenAIModel
 from reverie.models.ports import TextDelta
 from reverie.testing.build import request, system, tool, tool_call, tool_result
+from tests.memory.replies.noise import Drive, drive_dream, drive_learning, drive_selector
 from tests.requirements import requirement
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
@@ -159,3 +160,9 @@ async def test_a_reader_may_leave_and_come_back(model: OpenAIModel) -> None:
         await anext(events)
 
     assert (await answer(model, request("Hello!", model=model.name, max_tokens=8))).text
+
+
+@requirement("models:openai:local", "recall:selector:replies", "learn:replies", "dream:replies")
+@pytest.mark.parametrize("drive", [drive_selector, drive_learning, drive_dream])
+async def test_memory_holds_whatever_a_real_model_says(model: OpenAIModel, tmp_path: Path, drive: Drive) -> None:
+    await drive(model, tmp_path)
