@@ -8,7 +8,8 @@ From the bottom up; a package imports only those above it in this list:
 - `search`: ranking and recall of topics, passages of past sessions
 - `directories` (which are read and searched), `project_repository` (what git says of the project), `topic_names`
   (which topic is meant)
-- `fork_runner`: what background work needs of a conversation
+- `fork_runner` (what background work needs of a conversation), `prompt_files` (prompts with their values),
+  `model_asks` (requests that a model proposes for a memory)
 - `extraction`: memories from what the user said, and `learn`
 - `drafts` (a new memory beside the stored ones), `contradiction` (against what the user said),
   `retention` (how long transcripts and spills stay)

@@ -156,12 +156,9 @@ class ChatAssembly:
         for call in reversed(self._calls if is_addressed else self._calls[-1:]):
             if call.is_continued_by(server_id, index, name):
                 return call
-        fresh = _Call(self._free_id(server_id), server_id, index)
+        fresh = _Call(free_id(server_id, self.taken_ids, self.new_id), server_id, index)
         self._calls.append(fresh)
         return fresh
-
-    def _free_id(self, wanted: str) -> str:
-        return free_id(wanted, self.taken_ids, self.new_id)
 
     def _stop_reason(self) -> str:
         """What stopped the model; servers often say `stop` after tool calls, or nothing."""

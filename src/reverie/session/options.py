@@ -20,10 +20,6 @@ from reverie.settings.layers import Origin
 from reverie.values import value
 
 
-def _no_environment() -> Mapping[str, str]:
-    return {}
-
-
 @value
 class SessionOptions:
     """Everything that a session is built from."""
@@ -39,7 +35,7 @@ class SessionOptions:
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     user_home: Path
-    environment: Mapping[str, str] = field(default_factory=_no_environment, repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """For the processes that tools and hooks start."""
     overrides: Mapping[str, ProfileOverride] = field(default_factory=dict)
     approver: Approver = field(default_factory=NobodyThere)

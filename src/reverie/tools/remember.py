@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from reverie.errors import Error
 from reverie.messages.blocks import Json, JsonObject
@@ -15,6 +14,7 @@ from reverie.tools.schema import number, text, texts
 from reverie.tools.tool import ToolAnswer, ToolMistake
 
 if TYPE_CHECKING:
+    from reverie.memory.memory import Memory
     from reverie.memory.search.passages import PastHit
     from reverie.memory.search.render import Hit
 
@@ -25,18 +25,6 @@ TYPES = ("user", "feedback", "project", "reference")
 _TEXT: dict[str, Json] = {"type": "string"}
 _OWN_HITS = 20
 """So many more are looked for, since those of the session that asks are left out."""
-
-
-class RecallMemorySource(Protocol):
-    """The part of `api.Memory` that RecallMemory needs."""
-
-    def recall(self, query: str, *, limit: int | None = None) -> Sequence[Hit]:
-        """The memories that matter for a query."""
-        ...
-
-    def search(self, query: str, *, limit: int = 10) -> Sequence[PastHit]:
-        """Passages of past sessions."""
-        ...
 
 
 class SaveMemory:
@@ -92,7 +80,7 @@ class SaveMemory:
 class RecallMemory:
     """Looks up memories and past sessions."""
 
-    def __init__(self, memory: RecallMemorySource, session: str = "") -> None:
+    def __init__(self, memory: Memory, session: str = "") -> None:
         self._memory = memory
         self._session = session
         """The session that asks: what is said in it is no past, and holds the very question."""

@@ -11,7 +11,7 @@ from reverie.tools.glob import Glob
 from reverie.tools.grep import Grep
 from reverie.tools.plan import ExitPlanMode
 from reverie.tools.read import Read
-from reverie.tools.remember import RecallMemory, RecallMemorySource, SaveMemory
+from reverie.tools.remember import RecallMemory, SaveMemory
 from reverie.tools.shells import Shells
 from reverie.tools.span import ReadSpan, RecallSpan
 from reverie.tools.tasks import TodoWrite
@@ -19,6 +19,7 @@ from reverie.tools.tool import Tool
 from reverie.tools.write import Write
 
 if TYPE_CHECKING:
+    from reverie.memory.memory import Memory
     from reverie.memory.store.topic_store import Store
     from reverie.tools.page_fetch import Fetch
     from reverie.tools.web_search import Search
@@ -30,7 +31,7 @@ def standard_tools(
     *,
     is_read_only: ReadOnly = never_concurrent,
     ripgrep: str | None = None,
-    memory: RecallMemorySource | None = None,
+    memory: Memory | None = None,
     session: str = "",
     memory_store: Store | None = None,
     read_span: ReadSpan | None = None,

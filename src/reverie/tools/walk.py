@@ -41,7 +41,7 @@ def read_rules_above(root: Path) -> Rules:
     """What the folders above say; nothing, when they ignore the folder itself, since it was asked for by name."""
     folders = []
     folder = root
-    while not _is_top(folder) and folder.parent != folder:
+    while not (folder / ".git").exists() and folder.parent != folder:
         folder = folder.parent
         folders.append(folder)
     rules: Rules = ()
@@ -81,10 +81,6 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return entry.is_file()
     except OSError:
         return False
-
-
-def _is_top(folder: Path) -> bool:
-    return (folder / ".git").exists()
 
 
 def _is_ignored(path: str, rules: Rules, *, is_folder: bool) -> bool:

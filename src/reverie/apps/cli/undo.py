@@ -44,7 +44,7 @@ def command(
         if whole_learn
         else _newest(selection)
         if not commits
-        else _undo_commits(selection, commits)
+        else selection.open_with(commits[0]).undo(*commits)
     )
     if as_json:
         document = {"commit": undone.commit, "paths": list(undone.paths), "conflicts": list(undone.conflicts)}
@@ -59,10 +59,6 @@ def command(
         click.echo(", ".join(undone.paths) + (f"  ({undone.commit[:8]})" if undone.commit else ""))
     if undone.conflicts:
         ctx.exit(1)
-
-
-def _undo_commits(selection: MemorySelection, commits: tuple[str, ...]) -> UndoResult:
-    return selection.open_with(commits[0]).undo(*commits)
 
 
 def _newest(selection: MemorySelection) -> UndoResult:

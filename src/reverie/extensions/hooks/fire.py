@@ -30,10 +30,6 @@ MAX_SESSION_END_SECONDS = 60.0
 _POLICY = "policy_settings"
 
 
-def _no_facts() -> JsonObject:
-    return {}
-
-
 class Hooks:
     """The hooks of one session. Mutable: hooks may join, run out, and work in the background."""
 
@@ -43,7 +39,7 @@ class Hooks:
         *,
         limits: Limits,
         context: HookContext,
-        facts: Callable[[], JsonObject] = _no_facts,
+        facts: Callable[[], JsonObject] = dict,
         trust: TrustAnswers = TrustAnswers(),  # noqa: B008 - a frozen value
         spills: Path | None = None,
         effects: Effects = Effects(),  # noqa: B008 - a frozen value

@@ -8,7 +8,7 @@ and type of the agent, and then those of the role.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from reverie.extensions.hooks.verdict import NOTHING, FiresHooks, HookVerdict, NoHooks, merge_verdicts
@@ -76,7 +76,7 @@ def _read(servers: str) -> tuple[tuple[str, ...], dict[str, Json]]:
     block: Json = json.loads(servers) if servers else []
     named: list[str] = []
     brought: dict[str, Json] = {}
-    for item in _each(block):
+    for item in block if isinstance(block, list) else [block]:
         if isinstance(item, str):
             named += [name.strip() for name in item.split(",") if name.strip()]
         elif isinstance(item, dict):
@@ -86,10 +86,6 @@ def _read(servers: str) -> tuple[tuple[str, ...], dict[str, Json]]:
                 else:
                     named.append(name)
     return tuple(dict.fromkeys(named)), brought
-
-
-def _each(block: Json) -> Sequence[Json]:
-    return block if isinstance(block, list) else [block]
 
 
 STARTED, ENDED = "SubagentStart", "SubagentStop"
