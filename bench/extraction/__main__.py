@@ -3,8 +3,8 @@
 A stored memory is right when the passage it quotes overlaps one that was labelled; anything else is junk. What the
 figures are worth: the held-out messages were written before the rules and never tuned on, but by the same hand; the
 real sessions were labelled before the rules, by somebody who then wrote these; the dev part was tuned on, and so was
-every fresh part after its first run; the weights for reading were fitted to both. In `tempting` nothing is worth
-keeping: there the number stored is the figure. `--set` measures a file of others.
+every fresh part after its first run; the classifier was fitted to both and to `tempting`, in which nothing is worth
+keeping: there the number stored is the figure. `--set` measures other files, such as those of `examples/`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.extraction.labels import HERE, Labelled, read_real, read_written
-from reverie.memory.extraction.classify import Reader
-from reverie.memory.search.semantic import load_embedder
 
 _Z = 1.96
 _KEPT_UNSEEN = frozenset({"held out", "unseen"})
@@ -40,21 +38,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--misses", action="store_true", help="list what was wrong or missed, of the parts that may be tuned on"
     )
-    parser.add_argument("--models", type=Path, default=Path.home() / ".reverie/models", help="where the vectors lie")
     parser.add_argument(
         "--set",
         type=Path,
-        help="measure this file alone: lines like those of written.jsonl, or with `store` and `kind` for a message",
+        nargs="+",
+        help="measure these files alone: lines like those of examples/ or written.jsonl, or with `store` and `kind`",
     )
     options = parser.parse_args(arguments)
-    embedder = load_embedder(options.models)
-    if embedder is None:
-        print(f"no vectors below {options.models}: the rules are measured alone", file=sys.stderr)
-    report: dict[str, dict[str, dict[str, float]]] = {}
-    for way, reader in {"rules": None, "rules and embeddings": Reader(lambda: embedder) if embedder else None}.items():
-        if way == "rules" or reader is not None:
-            print(f"\n{way}")
-            report[way] = _measure(options, reader)
+    report = _measure(options)
     if options.set is None:
         print(_REMARK)
     if options.json:
@@ -62,11 +53,11 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _measure(options: argparse.Namespace, reader: Reader | None) -> dict[str, dict[str, float]]:
-    labelled = list(read_written(options.set, reader) if options.set else read_written(reader=reader))
+def _measure(options: argparse.Namespace) -> dict[str, dict[str, float]]:
+    labelled = [each for file in options.set or [HERE / "written.jsonl"] for each in read_written(file)]
     transcripts = Path(options.data) / "transcripts"
     if options.set is None and transcripts.is_dir():
-        labelled += read_real(transcripts, reader)
+        labelled += read_real(transcripts)
     elif options.set is None:
         print(f"no real sessions in {transcripts}: their row is left out", file=sys.stderr)
     print(
@@ -75,7 +66,8 @@ def _measure(options: argparse.Namespace, reader: Reader | None) -> dict[str, di
     if options.misses:
         _print_misses(each for each in labelled if each.part not in _KEPT_UNSEEN)
     parts = dict.fromkeys(each.part for each in labelled)
-    return {part: _row(part, [each for each in labelled if each.part == part]) for part in parts}
+    rows = {part: _row(part, [each for each in labelled if each.part == part]) for part in parts}
+    return rows if len(rows) < 2 or options.set is None else {**rows, "all": _row("all", labelled)}
 
 
 def _row(part: str, labelled: list[Labelled]) -> dict[str, float]:

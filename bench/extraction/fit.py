@@ -1,142 +1,287 @@
-"""`python -m bench.extraction.fit`: the weights by which extraction reads English sentences, from the exemplars.
+"""`python -m bench.extraction.fit`: the weights by which extraction classifies sentences, from the examples.
 
-A multinomial logistic regression over meaning and form. Besides the exemplars it learns from the parts of our own
-messages that the rules were made with; `held out`, `unseen` and the real sessions stay out.
+Logistic regressions over the features of `classify.py`: whether a sentence is worth a memory, one for English and one
+for the other languages, and which type it has. It learns from `examples/` without the `eval-` files, from the exemplars
+and from the parts of our own messages that may be tuned on. `--check` leaves out one file at a time and prints how
+the others classify it, threshold by threshold.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bench.extraction.labels import HERE, part_of
-from reverie.memory.extraction import classify as reading
-from reverie.memory.extraction.classify import SentenceKind, features
-from reverie.memory.extraction.form import is_english
-from reverie.memory.extraction.typed import find_typed_sentences
-from reverie.memory.search.semantic import load_embedder
+from reverie.memory.extraction import classify
+from reverie.memory.extraction.classify import message_features
+from reverie.memory.extraction.typed import Sentence, find_typed_sentences
+from reverie.memory.topics.topic import MemoryType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TARGET = Path(reading.__file__).parent / "reading.json"
-ROUNDS = 400
-DAMPING = 3.0
-_STEP = 0.05
-_FOLDS = 5
+TARGET = Path(classify.__file__).parent / "weights.json"
+EXAMPLES = tuple(
+    file for file in sorted((HERE / "examples").glob("*.jsonl")) if not file.name.startswith(("eval-", "plain"))
+)
+DAMPING = 3.3
+TYPE_DAMPING = 3.3
+MIN_COUNT = 3
+"""A feature of fewer sentences says nothing."""
+MIN_WEIGHT = 0.01
+_LASTING = frozenset(MemoryType.__members__)
+_ROUNDS = 150
+_MEMORY = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sentence with its features and what it is."""
+
+    file: str
+    message: str
+    features: dict[str, float]
+    type: str
+    """Empty for what is not to be kept."""
+    is_left_out: bool = False
+    """The reason of something kept: nothing to learn from, either way."""
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.extraction.fit", description=__doc__)
-    parser.add_argument("--models", type=Path, default=Path.home() / ".reverie/models", help="where the weights lie")
-    parser.add_argument("--check", action="store_true", help="only say how it does on sentences it was not fitted to")
+    parser.add_argument("--check", action="store_true", help="only print how it does on files it was not fitted to")
     options = parser.parse_args(arguments)
-    embedder = load_embedder(options.models)
-    if embedder is None:
-        print(f"no vectors below {options.models}: `reverie models install` gets them", file=sys.stderr)
-        return 1
-    examples = list(all_examples())
-    given = features([text for _, text in examples], embedder)
-    kinds = _numbered(given, [kind for kind, _ in examples])
+    examples = list(read_examples())
     if options.check:
-        _print_check(given, kinds)
+        _print_check(examples)
         return 0
-    rows = [[round(float(value), 3) for value in row] for row in fit(given, kinds).T]
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    TARGET.write_text(f'{{"fitted_to":{digest(examples)},"weights":[\n{lines}\n]}}\n', encoding="utf-8")
-    print(f"fitted to {len(examples)} sentences: {TARGET}")
+    weights = {
+        "fitted_to": digest(),
+        "worth": {group: _fit_worth(examples, group) for group in ("en", "other")},
+        "types": _fit_types(examples),
+    }
+    TARGET.write_text(json.dumps(weights, ensure_ascii=False, separators=(",", ":"), indent=0) + "\n", encoding="utf-8")
+    print(f"fitted to {len(examples)} sentences: {TARGET} ({TARGET.stat().st_size // 1024} KiB)")
     return 0
 
 
-def read_exemplars() -> tuple[tuple[SentenceKind, str], ...]:
-    """Our own sentences, each with what it is."""
-    found: list[tuple[SentenceKind, str]] = []
-    kind = SentenceKind.task
+def digest() -> int:
+    """A number that changes with the examples and signals, so that weights which were not fitted again are noticed."""
+    sources = (*EXAMPLES, HERE / "exemplars.txt", HERE / "written.jsonl", TARGET.parent / "signals.txt")
+    return zlib.crc32(b"".join(file.read_bytes() for file in sources))
+
+
+def read_exemplars() -> tuple[tuple[str, str], ...]:
+    """Single sentences of ours, each with the kind of thing it is."""
+    exemplars: list[tuple[str, str]] = []
+    kind = ""
     for line in (HERE / "exemplars.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            kind = SentenceKind[line.strip("[]")]
+            kind = line.strip("[]")
         elif line and not line.startswith("#"):
-            found.append((kind, line))
-    return tuple(found)
+            exemplars.append((kind, line))
+    return tuple(exemplars)
 
 
-def all_examples() -> Iterator[tuple[SentenceKind | None, str]]:
-    """Everything that the weights are fitted to; no kind means that it is none of the lasting ones."""
-    yield from read_exemplars()
+def read_examples() -> Iterator[Example]:
+    """Everything that the weights are fitted to."""
+    for file in EXAMPLES:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            labels = [(row["text"].index(each["sentence"]), each["sentence"], each["type"]) for each in row["keep"]]
+            reasons = [each["reason"] for each in row["keep"] if each["reason"]]
+            yield from _examples(file.stem, row["id"], row["text"], labels, reasons, is_answer=bool(row["before"]))
+    for number, (kind, text) in enumerate(read_exemplars()):
+        labels = [(0, text, kind)] if kind in _LASTING else []
+        yield from _examples("exemplars", f"exemplar {number}", text, labels)
     for line in (HERE / "written.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if part_of(row).startswith(("dev", "fresh")):
-            yield from _sentences(row["text"], row["expect"])
+        if part_of(row).startswith(("dev", "fresh", "tempting")):
+            labels = [(row["text"].index(each["words"]), each["words"], each["type"]) for each in row["expect"]]
+            # Only one passage is labelled; what stands beside it says nothing for sure.
+            yield from _examples("written", row["id"], row["text"], labels, is_partial=bool(labels))
 
 
-def digest(examples: Sequence[tuple[SentenceKind | None, str]]) -> int:
-    """A number that changes with the examples, so that weights which were not fitted again are noticed."""
-    return zlib.crc32("\n".join(f"{kind and kind.name} {text}" for kind, text in examples).encode())
+def _examples(
+    file: str,
+    message: str,
+    text: str,
+    labels: Sequence[tuple[int, str, str]],
+    reasons: Sequence[str] = (),
+    *,
+    is_answer: bool = False,
+    is_partial: bool = False,
+) -> Iterator[Example]:
+    spoken = find_typed_sentences(text)
+    for sentence, features in zip(spoken, message_features(spoken, is_answer=is_answer), strict=True):
+        shared = {kind: _overlap(sentence, start, len(words)) for start, words, kind in labels}
+        kind = max(shared, key=lambda each: shared[each], default="")
+        kind = kind if kind and shared[kind] > 0 else ""
+        bare = sentence.text.strip(" .!。")
+        is_reason = any(bare in each or each.strip(" .!。") in sentence.text for each in reasons)
+        yield Example(file, message, features, kind, is_left_out=not kind and (is_partial or is_reason))
 
 
-def fit(given: NDArray[np.float64], kinds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weights, one column for each kind."""
-    wanted = np.eye(len(SentenceKind))[kinds]
-    weights = np.zeros((given.shape[1], len(SentenceKind)))
-    mean, spread = np.zeros_like(weights), np.zeros_like(weights)
-    for number in range(1, ROUNDS + 1):
-        slope = (given.T @ (shares(given, weights) - wanted) + DAMPING * weights) / len(given)
-        mean = 0.9 * mean + 0.1 * slope
-        spread = 0.99 * spread + 0.01 * slope**2
-        step = _STEP * (1 - 0.9 * number / ROUNDS)
-        weights -= step * (mean / (1 - 0.9**number)) / (np.sqrt(spread / (1 - 0.99**number)) + 1e-8)
+def _overlap(sentence: Sentence, start: int, length: int) -> int:
+    return min(sentence.end, start + length) - max(sentence.start, start)
+
+
+def _fit_worth(examples: Sequence[Example], group: str) -> dict[str, float]:
+    """The weights of one group of languages; the exemplars are English and would distort the others."""
+    chosen = [
+        each
+        for each in examples
+        if not each.is_left_out and (group == "en" or each.file not in {"exemplars", "written"})
+    ]
+    matrix = Matrix([each.features for each in chosen])
+    wanted = np.array([bool(each.type) for each in chosen], dtype=np.float64)
+    return matrix.named(fit(matrix, wanted, DAMPING))
+
+
+def _fit_types(examples: Sequence[Example]) -> dict[str, list[float]]:
+    """The weights of each type against the others; the surroundings say nothing about it."""
+    chosen = [each for each in examples if each.type]
+    own = [
+        {name: size for name, size in each.features.items() if name[0] not in "<>~" and "&" not in name}
+        for each in chosen
+    ]
+    matrix = Matrix(own)
+    columns = [
+        matrix.named(fit(matrix, np.array([each.type == kind for each in chosen], dtype=np.float64), TYPE_DAMPING))
+        for kind in MemoryType
+    ]
+    names = sorted({name for column in columns for name in column})
+    return {name: [column.get(name, 0.0) for column in columns] for name in names}
+
+
+class Matrix:
+    """Rows of named features, as a sparse matrix with a bias in the last column."""
+
+    def __init__(self, rows: Sequence[dict[str, float]], names: Sequence[str] | None = None) -> None:
+        if names is None:
+            counts = Counter(name for row in rows for name in row)
+            names = sorted(name for name, count in counts.items() if count >= MIN_COUNT)
+        self.names = names
+        places = {name: place for place, name in enumerate(names)}
+        cells = [
+            (number, places[name], size)
+            for number, row in enumerate(rows)
+            for name, size in row.items()
+            if name in places
+        ]
+        self._rows = np.array([cell[0] for cell in cells], dtype=np.int64)
+        self._columns = np.array([cell[1] for cell in cells], dtype=np.int64)
+        self._sizes = np.array([cell[2] for cell in cells], dtype=np.float64)
+        self.height, self.width = len(rows), len(names) + 1
+
+    def times(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums = np.bincount(self._rows, self._sizes * weights[self._columns], self.height)
+        return np.asarray(sums + weights[-1], dtype=np.float64)
+
+    def transposed_times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums = np.bincount(self._columns, self._sizes * values[self._rows], self.width).astype(np.float64)
+        sums[-1] = values.sum()
+        return sums
+
+    def named(self, weights: NDArray[np.float64]) -> dict[str, float]:
+        """The weights that count, by the names of their features."""
+        rounded = {
+            name: round(float(weight), 3)
+            for name, weight in zip(self.names, weights[:-1], strict=True)
+            if abs(weight) >= MIN_WEIGHT
+        }
+        return {"bias": round(float(weights[-1]), 3), **rounded}
+
+
+def fit(matrix: Matrix, wanted: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
+    """The weights of a logistic regression, by L-BFGS."""
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scores = matrix.times(weights)
+        damped = np.append(weights[:-1], 0.0)
+        value = np.logaddexp(0, scores).sum() - wanted @ scores + damping / 2 * damped @ damped
+        return float(value), matrix.transposed_times(1 / (1 + np.exp(-scores)) - wanted) + damping * damped
+
+    weights = np.zeros(matrix.width)
+    value, slope = loss(weights)
+    steps: list[tuple[NDArray[np.float64], NDArray[np.float64], float]] = []
+    for _ in range(_ROUNDS):
+        direction = -_curved(slope, steps)
+        size = 1.0 if steps else 1.0 / max(1.0, float(np.abs(slope).sum()))
+        while True:
+            moved = weights + size * direction
+            next_value, next_slope = loss(moved)
+            if next_value <= value + 1e-4 * size * float(slope @ direction) or size < 1e-9:
+                break
+            size /= 2
+        change, turn = moved - weights, next_slope - slope
+        if (product := float(change @ turn)) > 1e-12:
+            steps = [*steps[-_MEMORY + 1 :], (change, turn, product)]
+        is_flat = value - next_value < 1e-4
+        weights, value, slope = moved, next_value, next_slope
+        if is_flat:
+            break
     return weights
 
 
-def shares(given: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How surely each row is of each kind."""
-    scores = given @ weights
-    found: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
-    found /= found.sum(axis=1, keepdims=True)
-    return found
+def _curved(
+    slope: NDArray[np.float64], steps: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], float]]
+) -> NDArray[np.float64]:
+    direction = slope.copy()
+    shares = []
+    for change, turn, product in reversed(steps):
+        shares.append(float(change @ direction) / product)
+        direction -= shares[-1] * turn
+    if steps:
+        _, turn, product = steps[-1]
+        direction *= product / float(turn @ turn)
+    for (change, turn, product), share in zip(steps, reversed(shares), strict=True):
+        direction += (share - float(turn @ direction) / product) * change
+    return direction
 
 
-def _sentences(text: str, expect: Sequence[dict[str, str]]) -> Iterator[tuple[SentenceKind | None, str]]:
-    """The English sentences of a message of ours; beside a labelled one the rest says nothing for sure."""
-    spans = [(text.index(each["words"]), len(each["words"]), each["type"]) for each in expect]
-    for one in find_typed_sentences(text):
-        kind = next((kind for at, length, kind in spans if at < one.end and one.start < at + length), None)
-        if kind and is_english(one.text):
-            yield SentenceKind[kind], one.text
-        elif not expect and is_english(one.text):
-            yield None, one.text
+def _print_check(examples: Sequence[Example]) -> None:
+    """Precision of passages and recall of messages, of files that were left out one at a time."""
+    for group in ("en", "other"):
+        files = [file.stem for file in EXAMPLES if file.stem.startswith("en") == (group == "en")]
+        worth: dict[str, list[tuple[Example, float]]] = {}
+        for file in files:
+            weights = _fit_worth([each for each in examples if each.file != file], group)
+            for each in (each for each in examples if each.file == file):
+                score = weights["bias"] + sum(weights.get(name, 0.0) * size for name, size in each.features.items())
+                worth.setdefault(each.message, []).append((each, 1 / (1 + math.exp(-score))))
+        print(f"{group}: {', '.join(files)}, each classified by the others")
+        for threshold in np.arange(0.3, 0.96, 0.05):
+            stored, right, found = _count_passages(list(worth.values()), float(threshold))
+            labels = sum(any(each.type for each, _ in rows) for rows in worth.values())
+            shares = f"precision {right / max(1, stored):.3f}  recall {found / labels:.3f}"
+            print(f"{threshold:.2f}  stored {stored:4}  {shares}")
 
 
-def _numbered(given: NDArray[np.float64], kinds: Sequence[SentenceKind | None]) -> NDArray[np.int64]:
-    """The number of each kind; where only `not lasting` is known, the kind that the others make most likely."""
-    all_kinds = list(SentenceKind)
-    known = np.array([kind is not None for kind in kinds])
-    numbers = np.array([all_kinds.index(kind) if kind else 0 for kind in kinds])
-    likely = shares(given[~known], fit(given[known], numbers[known]))
-    likely[:, [kind.is_lasting for kind in SentenceKind]] = 0
-    numbers[~known] = likely.argmax(axis=1)
-    return numbers
-
-
-def _print_check(given: NDArray[np.float64], kinds: NDArray[np.int64]) -> None:
-    fold = np.arange(len(kinds)) * 7919 % _FOLDS
-    worth = np.zeros(len(kinds))
-    lasting = np.array([kind.is_lasting for kind in SentenceKind])
-    for number in range(_FOLDS):
-        held = fold == number
-        worth[held] = shares(given[held], fit(given[~held], kinds[~held]))[:, lasting].sum(axis=1)
-    is_lasting = lasting[kinds]
-    for limit in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
-        taken = worth >= limit
-        right = int((taken & is_lasting).sum())
-        print(f"{limit:.2f}  precision {right / max(1, int(taken.sum())):.2f}  recall {right / is_lasting.sum():.2f}")
+def _count_passages(messages: Sequence[Sequence[tuple[Example, float]]], threshold: float) -> tuple[int, int, int]:
+    stored = right = found = 0
+    for rows in messages:
+        passages: list[list[Example]] = [[]]
+        for example, worth in rows:
+            if worth >= threshold:
+                passages[-1].append(example)
+            elif passages[-1]:
+                passages.append([])
+        hits = [any(each.type for each in passage) for passage in passages if passage]
+        stored += len(hits)
+        right += sum(hits)
+        found += any(hits)
+    return stored, right, found
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from reverie.memory.extraction.candidate import MemoryCandidate, UserMessage
-from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.extract import extract
 from reverie.memory.extraction.gate import GateContext
 from reverie.memory.extraction.session import SessionMessage, SessionWords, words_of
@@ -49,7 +48,7 @@ class Labelled:
     found: tuple[MemoryCandidate, ...]
 
 
-def read_written(file: Path = HERE / "written.jsonl", reader: Reader | None = None) -> Iterator[Labelled]:
+def read_written(file: Path = HERE / "written.jsonl") -> Iterator[Labelled]:
     """Our own messages, or those of another file, each as a session of its own."""
     for line in file.read_text(encoding="utf-8").splitlines():
         if not line.strip():
@@ -57,8 +56,8 @@ def read_written(file: Path = HERE / "written.jsonl", reader: Reader | None = No
         row = json.loads(line)
         text: str = row["text"]
         part = part_of(row) if file.parent == HERE else file.stem
-        spoken = SessionMessage(UserMessage(row["id"], text, row["id"], SAID), 0, 0)
-        found = extract(SessionWords((spoken,)), (spoken,), GateContext(today=SAID.date(), reader=reader))
+        spoken = SessionMessage(UserMessage(row["id"], text, row["id"], SAID, row.get("before", "")), 0, 0)
+        found = extract(SessionWords((spoken,)), (spoken,), GateContext(today=SAID.date()))
         yield Labelled(row["id"], part, text, _wanted(row), tuple(each.candidate for each in found.passed))
 
 
@@ -68,20 +67,22 @@ def part_of(row: dict[str, Any]) -> str:
 
 
 def _wanted(row: dict[str, Any]) -> tuple[Wanted, ...]:
-    """The passages to be kept: `expect` names them; `store` and `kind` mean the message as a whole."""
+    """The passages to be kept: `keep` or `expect` names them; `store` and `kind` mean the message as a whole."""
     text = row["text"]
+    if "keep" in row:
+        return tuple(_passage(text, each["type"], each["sentence"]) for each in row["keep"])
     if "expect" in row:
         return tuple(_passage(text, each["type"], each["words"]) for each in row["expect"])
     return (Wanted(row.get("kind") or "", 0, len(text)),) if row["store"] else ()
 
 
-def read_real(transcripts: Path, reader: Reader | None = None) -> Iterator[Labelled]:
+def read_real(transcripts: Path) -> Iterator[Labelled]:
     """The user messages of the real sessions, as `learn` would take them."""
     rows = [json.loads(line) for line in (HERE / "real.jsonl").read_text(encoding="utf-8").splitlines()]
     for file in dict.fromkeys(row["file"] for row in rows):
         words = words_of(read_entries(transcripts / file), file, UTC)
         by_id = {each.said.message: each for each in words.messages}
-        passed = [each.candidate for each in extract(words, words.messages, GateContext(reader=reader)).passed]
+        passed = [each.candidate for each in extract(words, words.messages, GateContext()).passed]
         for row in rows:
             if row["file"] == file:
                 spoken = by_id.get(row["message"])

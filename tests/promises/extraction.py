@@ -7,18 +7,20 @@ from tests.promises import Requirement
 PROMISES: dict[str, Requirement] = {
     "extraction:finds": Requirement(
         "preferences, corrections, confirmations, rules, decisions, deadlines, roles and pointers in the user's words"
-        " become typed memories, in English, Chinese, German and Japanese"
+        " become typed memories, in English, Chinese, German, Japanese, Spanish and French"
     ),
     "extraction:own-words": Requirement(
-        "a memory found by rules holds only the user's words, labels and dates, and its quote stands in the message"
+        "a memory found without a model holds only the user's words, labels and dates, and, with an approval, what the"
+        " agent had done; its quote stands in the message"
     ),
     "extraction:user-text-only": Requirement(
         "tool output, reminders, code, quotations, pasted text and prompts of sub-agents are never the user's words"
     ),
     "extraction:reading": Requirement(
-        "where vectors can be had, English sentences are compared with exemplars: some are let in that no rule found,"
-        " some turned down that one did, with the reason told; without vectors the rules decide alone"
+        "a classifier learnt from examples in six languages lets in sentences that no rule found and turns down some"
+        " that one did, with the reason told; it needs neither a model nor vectors"
     ),
+    "extraction:confirmation": Requirement("an approval that asks to go on like that is kept with what it approves of"),
     "extraction:reason-added": Requirement(
         "a known rule that is said again with a reason takes the reason, in one commit with its source"
     ),

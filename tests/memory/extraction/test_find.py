@@ -158,7 +158,7 @@ def test_what_is_taken_back_at_once_is_doubted(text: str) -> None:
     "text",
     [
         "No wait, always use pnpm, the lock file breaks otherwise.",
-        "Never push to main. Never mind the red build, that one is known.",
+        "Never push directly to main, open a PR instead. Never mind the red build, that one is known.",
         "Always squash before merging. Wait for the build and tell me.",
     ],
 )

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.extract import brought_up_to_date
 from reverie.memory.extraction.known import SAME_MEANING, KnownTopics, Likeness
+from reverie.memory.extraction.similarity import Similarity
 from tests.memory.extraction.kit import candidate
 from tests.requirements import requirement
 
@@ -100,14 +100,14 @@ def test_earlier_words_on_a_subject_stay_below_the_newest() -> None:
     ]
 
 
-class Nearness(Reader):
+class Nearness(Similarity):
     """Finds every first text as near as it was told."""
 
     def __init__(self, nearness: float) -> None:
         super().__init__(lambda: None)
         self.nearness = nearness
 
-    def likest(self, text: str, others: Sequence[str]) -> tuple[int, float]:  # noqa: ARG002 - the shape of a reader
+    def likest(self, text: str, others: Sequence[str]) -> tuple[int, float]:  # noqa: ARG002 - the shape of a similarity
         return 0, self.nearness
 
 

@@ -1,54 +1,36 @@
-"""Classifies a sentence by similarity to exemplars: something lasting, or a request, a quote, a remark.
+"""Classifies the sentences of a message: how surely each is worth a memory, and of which type it would be.
 
-Needs vectors of meaning, so it works for English, and where the `semantic` extra and its weights are installed; else
-the rules decide alone. `python -m bench.extraction.fit` has fitted the weights in `reading.json`.
-Deterministic: the same sentence is always read the same way.
+A logistic model over signals (`signals.py`), pairs of them, words, and the same of the sentences around; it needs
+neither vectors nor numpy. `python -m bench.extraction.fit` has fitted the weights in `weights.json` to examples.
+Deterministic: the same message is always read the same way.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from enum import StrEnum
+import math
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TypedDict
 
-from reverie.memory.extraction.form import is_english, marks
+from reverie.memory.extraction.signals import find_language, find_signals
+from reverie.memory.extraction.typed import Sentence
 from reverie.memory.topics.topic import MemoryType
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from reverie.memory.search.vectors import Embeds
-
-MEANING_SCALE = 5.0
-"""What a vector of meaning counts beside a mark of form."""
-
-
-class SentenceKind(StrEnum):
-    """What a sentence reads like."""
-
-    feedback = "feedback"
-    user = "user"
-    project = "project"
-    reference = "reference"
-    task = "a request for the task at hand"
-    question = "a question"
-    quote = "words of somebody else"
-    passing = "a passing remark"
-    maybe = "something that is not settled"
-    code = "a fact that the code shows"
-    talk = "small talk"
-    person = "a judgement of a person"
-    output = "printed or pasted text"
-
-    @property
-    def is_lasting(self) -> bool:
-        """Whether such a sentence is worth a memory."""
-        return self.name in MemoryType.__members__
+PAIR = 0.3
+WORDS = 0.3
+AROUND = 0.5
+"""What a feature of each kind counts beside a signal of the sentence itself."""
+_ANSWERS = ("praise", "keepon", "q", "ask", "standing", "always")
+"""Signals that mean something else in an answer to the agent."""
+_WORD = lazy_regex(r"[^\W_]+(?:'[^\W_]+)*|[?!,:;]")
+_DIGIT = lazy_regex(r"\d")
+_UNSPACED = lazy_regex("[\u3040-\u30ff\u3400-\u9fff]")
+_MANY = 4
 
 
 @value
@@ -59,77 +41,63 @@ class SentenceReading:
     """How surely it is something lasting, from 0 to 1."""
     type: MemoryType
     """What it would be then."""
-    otherwise: SentenceKind
-    """What it would be else."""
+    signals: frozenset[str] = frozenset()
 
 
-class Reader:
-    """Reads sentences by their meaning and their form; where there are no vectors it reads nothing.
-
-    `embedder` is asked when the first sentence is read: loading the weights takes a moment.
-    """
-
-    def __init__(self, embedder: Callable[[], Embeds | None]) -> None:
-        self._embedder = embedder
-        self._known: dict[str, SentenceReading] = {}
-        self._vectors: dict[str, NDArray[np.float32]] = {}
-
-    def read(self, sentences: Sequence[str]) -> dict[str, SentenceReading]:
-        """Sentence → how it reads; one that is not English is left out."""
-        flat = {sentence: " ".join(sentence.split()) for sentence in sentences}
-        new = [text for text in dict.fromkeys(flat.values()) if text not in self._known and is_english(text)]
-        embedder = self._embedder() if new else None
-        if embedder is not None:
-            for text, shares in zip(new, _shares(features(new, embedder)), strict=True):
-                self._known[text] = _reading(shares)
-        return {sentence: self._known[text] for sentence, text in flat.items() if text in self._known}
-
-    def likest(self, text: str, others: Sequence[str]) -> tuple[int, float]:
-        """Which of the others is nearest in meaning, and how near, from -1 to 1; only English is compared."""
-        english = [each for each in (text, *others) if is_english(each)]
-        embedder = self._embedder() if len(english) > 1 and english[0] == text else None
-        if embedder is None:
-            return -1, -1.0
-        new = [each for each in dict.fromkeys(english) if each not in self._vectors]
-        if new:
-            self._vectors |= dict(zip(new, embedder.embed(new), strict=True))
-        near = {
-            number: float(self._vectors[text] @ self._vectors[each])
-            for number, each in enumerate(others)
-            if each in self._vectors
-        }
-        best = max(near, key=lambda number: near[number])
-        return best, near[best]
+class _Weights(TypedDict):
+    worth: dict[str, dict[str, float]]
+    types: dict[str, list[float]]
 
 
-def features(sentences: Sequence[str], embedder: Embeds) -> NDArray[np.float64]:
-    """What the weights are for: meaning, form and a constant."""
-    import numpy as np
+def classify_sentences(spoken: Sequence[Sentence], *, is_answer: bool) -> tuple[SentenceReading, ...]:
+    """How the sentences of a message read; `is_answer` when the agent had said something before."""
+    weights = _weights()
+    language = find_language(" ".join(each.plain for each in spoken))
+    worth = weights["worth"]["en" if language == "en" else "other"]
+    readings = []
+    for features in message_features(spoken, is_answer=is_answer):
+        score = worth["bias"] + sum(worth.get(name, 0.0) * size for name, size in features.items())
+        kinds = [0.0] * len(MemoryType)
+        for name, size in {"bias": 1.0, **features}.items():
+            for number, weight in enumerate(weights["types"].get(name, ())):
+                kinds[number] += weight * size
+        best = max(range(len(kinds)), key=lambda number: kinds[number])
+        signals = frozenset(name for name in features if name.isalpha())
+        readings.append(SentenceReading(round(1 / (1 + math.exp(-score)), 3), tuple(MemoryType)[best], signals))
+    return tuple(readings)
 
-    form = np.array([[*marks(text), 1.0] for text in sentences], dtype=np.float64)
-    return np.hstack([embedder.embed(sentences).astype(np.float64) * MEANING_SCALE, form])
+
+def message_features(spoken: Sequence[Sentence], *, is_answer: bool) -> Iterator[dict[str, float]]:
+    """The features of each sentence of a message; their names are the keys of the weights."""
+    language = find_language(" ".join(each.plain for each in spoken))
+    signals = [find_signals(each.plain, language) for each in spoken]
+    for number, sentence in enumerate(spoken):
+        own = signals[number]
+        features = dict.fromkeys(own, 1.0)
+        features |= {f"{one}&{other}": PAIR for one, other in combinations(sorted(own), 2)}
+        rest = " ".join(each.plain for each in spoken if each is not sentence)
+        features |= {f"<{name}": AROUND for name in (signals[number - 1] if number else ("none",))}
+        features |= {f">{name}": AROUND for name in (signals[number + 1] if number + 1 < len(spoken) else ("none",))}
+        features |= {f"~{name}": AROUND for name in (find_signals(rest, language) if rest else ())}
+        features |= {"first": float(number == 0), "last": float(number == len(spoken) - 1)}
+        features |= {f"{min(len(spoken), _MANY)} sentences": 1.0, f"in {language}": PAIR}
+        if is_answer:
+            features |= {"answer": 1.0} | {f"answer&{name}": 1.0 for name in _ANSWERS if name in own}
+        features |= {f"w {gram}": WORDS for gram in _grams(sentence.plain)}
+        yield features
+
+
+def _grams(text: str) -> Iterator[str]:
+    """One to three words in a row; of Chinese and Japanese one to four characters."""
+    lower = text.lower().replace("’", "'")
+    units = list(lower) if _UNSPACED.search(lower) else ["<", *_WORD.findall(_DIGIT.sub("0", lower)), ">"]
+    between, longest = ("", 4) if _UNSPACED.search(lower) else (" ", 3)
+    for size in range(1, longest + 1):
+        for start in range(len(units) - size + 1):
+            yield between.join(units[start : start + size])
 
 
 @cache
-def _weights() -> NDArray[np.float64]:
-    import numpy as np
-
-    return np.array(json.loads((files(__package__) / "reading.json").read_text(encoding="utf-8"))["weights"])
-
-
-def _shares(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    import numpy as np
-
-    scores = inputs @ _weights().T
-    shares: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    return shares
-
-
-def _reading(shares: NDArray[np.float64]) -> SentenceReading:
-    by_kind = dict(zip(SentenceKind, shares.tolist(), strict=True))
-    # Rounded: the last digits of a sum depend on how many sentences were read at once.
-    worth = round(sum(share for kind, share in by_kind.items() if kind.is_lasting), 3)
-    best = max((kind for kind in SentenceKind if kind.is_lasting), key=lambda kind: by_kind[kind])
-    other = max((kind for kind in SentenceKind if not kind.is_lasting), key=lambda kind: by_kind[kind])
-    return SentenceReading(worth, MemoryType[best.name], other)
+def _weights() -> _Weights:
+    weights: _Weights = json.loads((files(__package__) / "weights.json").read_text(encoding="utf-8"))
+    return weights

@@ -30,15 +30,15 @@ class Extracted:
 
 def extract(words: SessionWords, messages: Sequence[SessionMessage], scene: GateContext) -> Extracted:
     """What these messages of a session teach; `scene` says what is known and forbidden."""
-    verdicts = Verdicts(scene.reader)
+    verdicts = Verdicts(scene.similarity)
     for each in messages:
-        verdicts.judge(find_candidates(each.said, scene.reader), scene_at(words, each, scene))
+        verdicts.judge(find_candidates(each.said), scene_at(words, each, scene))
     return Extracted(verdicts.passed, verdicts.refused)
 
 
 def let_through(words: SessionWords, candidates: Sequence[MemoryCandidate], scene: GateContext) -> Extracted:
     """What a model proposes for a session, through the same gate."""
-    verdicts = Verdicts(scene.reader)
+    verdicts = Verdicts(scene.similarity)
     by_id = {each.said.message: each for each in words.messages}
     for candidate in candidates:
         spoken = by_id.get(candidate.message)

@@ -14,9 +14,9 @@ from functools import cached_property
 
 from reverie.files.secret_scan import redact, scan
 from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
-from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.known import KnownMatch, KnownTopics, Likeness
+from reverie.memory.extraction.similarity import Similarity
 from reverie.memory.search.analyze import terms
 from reverie.memory.store.erased_sentences import normal, recognisable_sentences
 from reverie.memory.topics.polarity import keep_as_said
@@ -60,7 +60,7 @@ class GateContext:
     """The user's messages, for a candidate that somebody else made; empty when it was found in them."""
     is_erased: Callable[[str], bool] = lambda _text: False
     today: date | None = None
-    reader: Reader | None = None
+    similarity: Similarity | None = None
     """Reads sentences by their meaning, where vectors can be had."""
 
 
@@ -111,10 +111,10 @@ def _keep_wording(candidate: MemoryCandidate) -> MemoryCandidate:
 class Verdicts:
     """One run of the gate: what passed counts as known, and a later word on its subject replaces it."""
 
-    def __init__(self, reader: Reader | None = None) -> None:
+    def __init__(self, similarity: Similarity | None = None) -> None:
         self._passed: list[Passed] = []
         self._refused: list[RefusedCandidate] = []
-        self._mine = KnownTopics(reader)
+        self._mine = KnownTopics(similarity)
 
     def judge(self, candidates: Iterable[MemoryCandidate], scene: GateContext) -> None:
         """Judge in order."""

@@ -16,12 +16,12 @@ from reverie.errors import Error, Refused
 from reverie.files import read_small
 from reverie.files.secret_scan import redact
 from reverie.memory.extraction.candidate import RefusalReason, RefusedCandidate
-from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.extract import Extracted, brought_up_to_date, extract, with_its_reason
 from reverie.memory.extraction.gate import QUOTE_CHARS, ForeignText, GateContext, Passed
 from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import words_of
+from reverie.memory.extraction.similarity import Similarity
 from reverie.memory.store.erased_sentences import read_erased
 from reverie.memory.store.worktree import INDEX_FILE
 from reverie.memory.topics.filenames import key_of
@@ -78,10 +78,10 @@ class Keeper:
         self._now = now
         index.sweep()
         self.topics = {each.topic.path: each.topic for each in index.topics()}
-        reader = Reader(index.embedder)
+        similarity = Similarity(index.embedder)
         self.scene = GateContext(
-            known=KnownTopics.of(self.topics.values(), reader),
-            reader=reader,
+            known=KnownTopics.of(self.topics.values(), similarity),
+            similarity=similarity,
             written=written,
             is_erased=read_erased(store.history.private).covers,
             today=now.date(),

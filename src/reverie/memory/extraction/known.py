@@ -13,7 +13,7 @@ from datetime import date
 from enum import StrEnum
 
 from reverie.memory.extraction.candidate import MemoryCandidate
-from reverie.memory.extraction.classify import Reader
+from reverie.memory.extraction.similarity import Similarity
 from reverie.memory.extraction.wording import main_clause, reason_of, tells_why
 from reverie.memory.search.analyze import terms
 from reverie.memory.store.erased_sentences import normal
@@ -123,9 +123,9 @@ _NEW = KnownMatch(Likeness.new)
 
 @dataclass(slots=True)
 class KnownTopics:
-    """Everything that is known, by its words; and by its meaning where a reader is given."""
+    """Everything that is known, by its words; and by its meaning where a similarity is given."""
 
-    reader: Reader | None = None
+    similarity: Similarity | None = None
     _all: dict[int, _Known] = field(default_factory=dict)
     _by_word: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _by_path: dict[str, list[int]] = field(default_factory=dict)
@@ -133,9 +133,9 @@ class KnownTopics:
     _added: int = 0
 
     @classmethod
-    def of(cls, topics: Iterable[Topic], reader: Reader | None = None) -> KnownTopics:
+    def of(cls, topics: Iterable[Topic], similarity: Similarity | None = None) -> KnownTopics:
         """What these topics say."""
-        topics_known = cls(reader)
+        topics_known = cls(similarity)
         for topic in topics:
             topics_known.add(topic)
         return topics_known
@@ -186,9 +186,9 @@ class KnownTopics:
     def _same_in_meaning(self, statement: _Statement, others: Sequence[_Known]) -> _Known | None:
         """The memory that says the same in other words: as near as that, with the same numbers, and none denied."""
         alike = [each for each in others if _may_be_the_same(statement, each.said)][:_COMPARED]
-        if self.reader is None or not alike:
+        if self.similarity is None or not alike:
             return None
-        number, nearness = self.reader.likest(statement.text, [each.said.text for each in alike])
+        number, nearness = self.similarity.likest(statement.text, [each.said.text for each in alike])
         return alike[number] if nearness >= SAME_MEANING else None
 
     def _sharing(self, words: frozenset[str]) -> list[_Known]:

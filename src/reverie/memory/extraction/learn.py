@@ -272,7 +272,7 @@ class _Lesson:
             words = normal(candidate.quote)
             return not any(words in quote or quote in words for quote in quotes)
 
-        by_rules = (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
+        by_rules = (one for each in piece for one in find_candidates(each))
         added = filter(is_new, by_rules)
         return replace(answer, candidates=(*answer.candidates, *added))
 

@@ -18,6 +18,7 @@ from reverie.values import value
 
 NAME_CHARS = 60
 WHY = "**Why:**"
+APPROVES = "**What was done:**"
 DESCRIPTION_CHARS = 200
 _FLAGS = re.VERBOSE | re.IGNORECASE
 
@@ -100,6 +101,10 @@ _PHRASE = lazy_regex(
     re.IGNORECASE,
 )
 """Where a sentence can end early and still be one."""
+_I_DID = lazy_regex(
+    r"""\A(?:i(?:'ve|\shave)?\s(?:also\s|now\s|already\s|just\s)?|ich\shabe?\s(?:ihnen\s|dir\s|jetzt\s)?|he\s|j'ai\s|我(?:已经|先|把)?)""",
+    _FLAGS,
+)
 _CLAUSE_END = lazy_regex(r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s")
 
 
@@ -157,8 +162,11 @@ def statement(sentence: str) -> str:
     return flat
 
 
-def build_wording(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -> Wording:
-    """The text of a memory made of one sentence, and of a second one that gives the reason."""
+def build_wording(kind: MemoryType, sentence: str, reason: str, said_on: date | None, *, approves: str = "") -> Wording:
+    """The text of a memory made of one sentence, and of a second one that gives the reason.
+
+    `approves` is what the agent had done, where the sentence asks to go on like that: the memory is about this.
+    """
     plain = statement(sentence)
     dated = resolve_dates(plain, said_on)
     extra = resolve_dates(" ".join(reason.split()), said_on)
@@ -173,14 +181,25 @@ def build_wording(kind: MemoryType, sentence: str, reason: str, said_on: date | 
         body += [f"**How to apply:** {_capital(use)}"] if how and use and _applies(plain, how.start(), use) else []
     elif extra.text:
         body.append(extra.text)
+    if approves:
+        body.insert(1, f"{APPROVES} {approves}")
+        short = _cut(f"{short.rstrip(' .。!')}: {approves}", DESCRIPTION_CHARS)
     days = [day for day in (dated.last, extra.last) if day and not _begins(dated.text, day)]
     return Wording(
-        _name(dated.text),
-        whole if find_mismatch(whole, short) else short,
+        name_approved(approves) if approves else _name(dated.text),
+        short if approves or not find_mismatch(whole, short) else whole,
         "\n\n".join(body),
         max(days, default=None),
         dated.is_relative or extra.is_relative,
     )
+
+
+def name_approved(done: str) -> str:
+    """A title for what the agent had done: its words without `I have`, up to where a clause ends."""
+    first = split_sentences(done)[0]
+    bare = _I_DID.sub("", first, count=1)
+    ends = [match.start() for match in _CLAUSE_END.finditer(bare) if 16 <= match.start() <= NAME_CHARS]
+    return _cut(_capital(bare[: ends[-1]] if ends and len(bare) > NAME_CHARS else bare).strip(" .。!"), NAME_CHARS)
 
 
 def _applies(sentence: str, start: int, use: str) -> bool:
