@@ -428,3 +428,19 @@ def test_a_working_session_of_our_own_leaves_its_rules_and_no_junk(memory: Memor
         assert any(wanted in body for body in kept), kept
     for body in kept:
         assert any(word in body for word in ("make lint", "staging database", "COBOL")), kept
+
+
+@requirement("extraction:confirmation")
+def test_an_approval_is_learnt_with_what_it_approves_of(memory: Memory, tmp_path: Path) -> None:
+    said = "Yes, that's perfect, please keep doing it like this."
+    done = "I split the change into three small commits, each with its own test."
+    path = hold(tmp_path / "s1.jsonl", "Move the parser into a package.")
+    hold(path, done, role="assistant", start=1)
+    hold(path, said, start=2)
+
+    learn(memory, path)
+
+    topic = memory.read("Split the change into three small commits")
+    assert topic.trust == "inferred"
+    assert [each.quote for each in topic.sources] == [said, done]
+    assert topic.body == f"That's perfect, please keep doing it like this.\n\n**What was done:** {done}"

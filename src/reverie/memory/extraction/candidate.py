@@ -45,6 +45,8 @@ class MemoryCandidate:
     """Situations in which it applies, as `parse_when` reads them."""
     asks: tuple[str, ...] = ()
     """Requests for which it should come up."""
+    approves: str = ""
+    """What the agent had done, where the user wants it done like that again; quoted as a second source."""
     doubt: Doubt | None = None
     """Why it hardly is what it was taken for, by the way it reads or by what was said right after."""
 
@@ -57,6 +59,11 @@ class MemoryCandidate:
     def source(self) -> Source:
         """Where it comes from."""
         return Source(self.session or None, self.message or None, self.quote)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where it comes from, with what it approves of."""
+        return (self.source, Source(self.session or None, None, self.approves)) if self.approves else (self.source,)
 
     def topic(self) -> Topic:
         """The candidate as a topic that has no path yet."""
@@ -71,7 +78,9 @@ class MemoryCandidate:
             expires=self.expires,
             when=parse_when(self.when),
             asks=self.asks,
-            sources=(self.source,),
+            sources=(self.source, Source(self.session or None, None, self.approves))
+            if self.approves
+            else (self.source,),
         )
 
 

@@ -34,7 +34,7 @@ from reverie.memory.extraction.phrases import (
 from reverie.memory.extraction.signals import find_language
 from reverie.memory.extraction.typed import Sentence, find_typed_sentences, own_words
 from reverie.memory.extraction.wording import Wording, build_wording, depends, gives_reason, statement
-from reverie.memory.topics.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType, Trust
 from reverie.patterns import lazy_regex
 
 SHORTEST_CHARS = 14
@@ -133,7 +133,8 @@ def _find_approved(message: UserMessage, reading: SentenceReading) -> str:
     """What the agent had done, where the person wants it done like that again: its last words before a question."""
     if not message.reply_to.strip() or "keepon" not in reading.signals:
         return ""
-    sentences = [each.text for each in find_typed_sentences(message.reply_to) if not each.asks]
+    spoken = find_typed_sentences(message.reply_to)
+    sentences = [each.text for each in spoken if not each.asks] or [each.text for each in spoken]
     text = " ".join(" ".join(sentences[-2:]).split())
     return text if len(text) <= _REPLY_CHARS else text[: _REPLY_CHARS - 1].rpartition(" ")[0] + "…"
 
@@ -268,7 +269,10 @@ def _candidate(
         quote,
         message.message,
         message.session,
+        # What an approval approves of is the agent's wording, not the user's.
+        trust=Trust.inferred if approves else Trust.said,
         cue=cue.name,
+        approves=approves,
         observed=day,
         expires=prose.last_day
         if cue.name == "deadline" or (cue.name == _READING and _is_to_come(prose, day))
