@@ -59,7 +59,9 @@ SURE_IN_MANY = 0.95
 _FEW_SENTENCES = 5
 _BRIEF = 2
 UNLIKELY = 0.5
-"""Below this a sentence is turned down that a rule found; where it is the whole message the rule decides alone."""
+"""Below this a sentence is turned down that a rule found."""
+UNLIKELY_ALONE = {"en": 0.0, "other": 0.15}
+"""The same where it is the whole message: nothing around it says otherwise."""
 _UNLIKELY_ON_WORK = 0.1
 """The same for a rule on the agent's work in a short message."""
 _ABOUT_PROGRAM = frozenset({"product", "build", "once", "said", "hypothetical", "others"})
@@ -125,8 +127,9 @@ def _choose_thresholds(text: str, sentences: int) -> tuple[float, float]:
     own = own_words(text)
     if len(own) > LONGEST_TALK_CHARS or len(own) < _MOSTLY * len(text.strip()):
         return math.inf, UNLIKELY
-    sure = SURE["en" if find_language(own) == "en" else "other"] if sentences <= _FEW_SENTENCES else SURE_IN_MANY
-    return sure, UNLIKELY if sentences > 1 else 0.0
+    group = "en" if find_language(own) == "en" else "other"
+    sure = SURE[group] if sentences <= _FEW_SENTENCES else SURE_IN_MANY
+    return sure, UNLIKELY if sentences > 1 else UNLIKELY_ALONE[group]
 
 
 def _find_approved(message: UserMessage, reading: SentenceReading) -> str:

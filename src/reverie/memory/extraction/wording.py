@@ -39,7 +39,7 @@ _LEAD = lazy_regex(
 )
 _LABEL = lazy_regex(rf"\A(?:{LABEL})\s*", _FLAGS)
 _WHY = lazy_regex(
-    r"""(?:[,;—–-]\s*|\s+)(?P<mark>because|since(?!\s\d)|so\sthat|otherwise|or\selse|as\sotherwise|weil|(?<!sei\s)denn|sonst)\b[,\s]*
+    r"""(?:[,;—–-]\s*|\s+)(?P<mark>because|since(?!\s\d)|so\sthat|otherwise|or\selse|as\sotherwise|weil|(?<!sei\s)denn|sonst|porque|ya\sque|(?:que\s)?si\sno|sinon|parce\sque|parce\squ'|puisque?|car)\b[,\s]*
         (?:of\s)?(?P<why>.{6,})\Z
       |[，,；]?\s*(?:因为|由于|否则|不然)(?P<han>.{3,})\Z|[，,](?P<last>上次.{3,})\Z""",
     _FLAGS | re.DOTALL,
@@ -66,7 +66,8 @@ _NEXT_REASON = lazy_regex(
       |we\sonce|mocks?\s|this\sonce|i\s(?:don'?t\slike|can|never|hate|already|keep)|because\sof|that\sway|nobody|everyone|people)\b
       |\A[^?]{0,60}?\b(?:hid|broke|burn(?:ed|t)\sus|bit\sus|leaked|slipped|went\sdown|(?:cost|took)\s(?:me|us|hours|days|weeks|an?|half)
       |got\s(?:burn(?:ed|t)|bitten)|it'?s\swhat|rel(?:y|ies)\son|depends?\son)\b
-      |\A(?:因为|否则|不然|上次|之前|这样)|\A(?:weil|denn|sonst)\b|\A(?:前回|なぜなら)""",
+      |\A(?:因为|否则|不然|上次|之前|这样)|\A(?:weil|denn|sonst|letztes\smal|porque|si\sno|la\sotra\svez|sinon|car|parce|la\sdernière\sfois)\b
+      |\A(?:前回|なぜなら|理由は|以前)|(?:から|ため)(?:です|だ)[。！]?\Z""",
     _FLAGS,
 )
 _DEPENDS = lazy_regex(
@@ -78,7 +79,7 @@ _DEPENDS = lazy_regex(
     _FLAGS,
 )
 _BECAUSE = lazy_regex(
-    r"""(?:[,;—–-]\s*|\s+)(?:because|since(?!\s\d)|so\sthat|otherwise|or\selse|weil|(?<!sei\s)denn|sonst)\b.*
+    r"""(?:[,;—–-]\s*|\s+)(?:because|since(?!\s\d)|so\sthat|otherwise|or\selse|weil|(?<!sei\s)denn|sonst|porque|ya\sque|(?:que\s)?si\sno|sinon|parce\sque|parce\squ'|puisque?|car)\b.*
       |[，,；]?\s*(?:因为|由于|否则|不然)[^，]{3,}.*|:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}\Z""",
     _FLAGS | re.DOTALL,
 )
