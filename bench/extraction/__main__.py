@@ -66,11 +66,12 @@ def _measure(options: argparse.Namespace) -> dict[str, dict[str, float]]:
     if options.misses:
         _print_misses(each for each in labelled if each.part not in _KEPT_UNSEEN)
     parts = dict.fromkeys(each.part for each in labelled)
-    rows = {part: _row(part, [each for each in labelled if each.part == part]) for part in parts}
-    return rows if len(rows) < 2 or options.set is None else {**rows, "all": _row("all", labelled)}
+    rows = {part: print_row(part, [each for each in labelled if each.part == part]) for part in parts}
+    return rows if len(rows) < 2 or options.set is None else {**rows, "all": print_row("all", labelled)}
 
 
-def _row(part: str, labelled: list[Labelled]) -> dict[str, float]:
+def print_row(part: str, labelled: Sequence[Labelled]) -> dict[str, float]:
+    """Print precision, recall and types of what was stored."""
     count: Counter[str] = Counter()
     for each in labelled:
         spans = [(each.text.find(one.quote), each.text.find(one.quote) + len(one.quote), one) for one in each.found]

@@ -2,15 +2,14 @@
 
 Logistic regressions over the features of `classify.py`: whether a sentence is worth a memory, one for English and one
 for the other languages, and which type it has. It learns from `examples/` without the `eval-` files, from the exemplars
-and from the parts of our own messages that may be tuned on. `--check` leaves out one file at a time and prints how
-the others classify it, threshold by threshold.
+and from the parts of our own messages that may be tuned on. `--check` leaves out one file at a time and prints what
+`extract` stores of it, threshold by threshold.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import zlib
 from collections import Counter
@@ -18,11 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
 
-from bench.extraction.labels import HERE, part_of
-from reverie.memory.extraction import classify
+from bench.extraction.__main__ import print_row
+from bench.extraction.labels import HERE, Labelled, part_of, read_written
+from reverie.memory.extraction import classify, find
 from reverie.memory.extraction.classify import message_features
 from reverie.memory.extraction.typed import Sentence, find_typed_sentences
 from reverie.memory.topics.topic import MemoryType
@@ -251,37 +252,22 @@ def _curved(
 
 
 def _print_check(examples: Sequence[Example]) -> None:
-    """Precision of passages and recall of messages, of files that were left out one at a time."""
+    """What `extract` stores of each file when the weights were fitted without it, threshold by threshold."""
+    types = _fit_types(examples)
     for group in ("en", "other"):
-        files = [file.stem for file in EXAMPLES if file.stem.startswith("en") == (group == "en")]
-        worth: dict[str, list[tuple[Example, float]]] = {}
-        for file in files:
-            weights = _fit_worth([each for each in examples if each.file != file], group)
-            for each in (each for each in examples if each.file == file):
-                score = weights["bias"] + sum(weights.get(name, 0.0) * size for name, size in each.features.items())
-                worth.setdefault(each.message, []).append((each, 1 / (1 + math.exp(-score))))
-        print(f"{group}: {', '.join(files)}, each classified by the others")
-        for threshold in np.arange(0.3, 0.96, 0.05):
-            stored, right, found = _count_passages(list(worth.values()), float(threshold))
-            labels = sum(any(each.type for each, _ in rows) for rows in worth.values())
-            shares = f"precision {right / max(1, stored):.3f}  recall {found / labels:.3f}"
-            print(f"{threshold:.2f}  stored {stored:4}  {shares}")
-
-
-def _count_passages(messages: Sequence[Sequence[tuple[Example, float]]], threshold: float) -> tuple[int, int, int]:
-    stored = right = found = 0
-    for rows in messages:
-        passages: list[list[Example]] = [[]]
-        for example, worth in rows:
-            if worth >= threshold:
-                passages[-1].append(example)
-            elif passages[-1]:
-                passages.append([])
-        hits = [any(each.type for each in passage) for passage in passages if passage]
-        stored += len(hits)
-        right += sum(hits)
-        found += any(hits)
-    return stored, right, found
+        files = [file for file in EXAMPLES if file.stem.startswith("en") == (group == "en")]
+        fitted = {file: _fit_worth([each for each in examples if each.file != file.stem], group) for file in files}
+        print(f"{group}: {', '.join(file.stem for file in files)}, each with weights that were fitted without it")
+        for threshold in (0.6, 0.7, 0.75, 0.8, 0.85, 0.9):
+            labelled: list[Labelled] = []
+            for file, worth in fitted.items():
+                weights = {"worth": {"en": worth, "other": worth}, "types": types}
+                with (
+                    patch.object(classify, "_weights", lambda weights=weights: weights),
+                    patch.object(find, "SURE", {"en": threshold, "other": threshold}),
+                ):
+                    labelled += read_written(file)
+            print_row(f"{threshold:.2f}", labelled)
 
 
 if __name__ == "__main__":

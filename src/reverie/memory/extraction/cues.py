@@ -1,4 +1,4 @@
-"""The table of extraction rules for English, Chinese, German and Japanese.
+"""The table of extraction rules for English, Chinese, German and Japanese, and the plainest for Spanish and French.
 
 A cue names what it finds and the type of memory that comes of it. Precision goes first: an order for the task at hand,
 a question, a report of what somebody else wrote or a fact about code is none of these, and `Guard`s say so.
@@ -343,6 +343,20 @@ CUES: tuple[Cue, ...] = (
               .*?(?:{START}(?:keep|bear)\sin\smind\b|\bfor\s(?:the\srecord|your\sinformation)\b|\bfyi\b|\bdon'?t\sforget\sthat\b)"""
         ),
         unless=pattern(r":$|\byou\sare\s"),
+    ),
+    Cue(
+        "plain rule",
+        MemoryType.feedback,
+        pattern(
+            r"""^(?:por\sfavor,?\s)?(?:(?:nunca|jamás)\s\w+(?:es|as)\b|siempre\s\w+|\w+\ssiempre\s|no\s(?:\w+\s)?\w+(?:es|as)\snunca\b
+              |(?:a\spartir\sde|desde)\sahora\b|de\sahora\sen\sadelante\b|en\sadelante\b|prefiero\b|no\sme\sgustan?\b)
+              |^(?:n[e'][\s\w-]{2,20}\s(?:plus\s)?jamais\b|\w+(?:-moi|-nous)?\stoujours\s|désormais\b|dorénavant\b|à\sl'avenir\b
+              |à\spartir\sde\smaintenant\b|je\spréfère\b|je\sn'aime\spas\b|évite\s)"""
+        ),
+        unless=pattern(
+            r"""\b(?:esta\svez|por\sahora|hoy|est[ea]|es[ea]|cette\sfois|pour\sl'instant|aujourd'hui|cet?|cette|étape|paso|opción|option
+              |botón|bouton|usuarios?|utilisateurs?|doit|debe|igual|mismo|même|pareil|casi|presque)\b"""
+        ),
     ),
     *INDIRECT,
 )

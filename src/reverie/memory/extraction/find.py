@@ -52,16 +52,14 @@ _READING = "reading"
 _BY_READING = {kind: Cue(_READING, kind, pattern(r"\A")) for kind in MemoryType}
 LONGEST_TALK_CHARS = 600
 _MOSTLY = 0.7
-SURE = {"en": 0.8, "other": 0.8}
+SURE = {"en": 0.85, "other": 0.8}
 """From here on a sentence is let in that no rule found, by language: so nineteen of twenty memories are right."""
 SURE_IN_MANY = 0.95
 """The same in a message of many sentences, which is mostly a plan or a story."""
 _FEW_SENTENCES = 5
 _BRIEF = 2
 UNLIKELY = 0.5
-"""Below this a sentence is turned down that a rule found."""
-UNLIKELY_ALONE = {"en": 0.0, "other": 0.15}
-"""The same where it is the whole message: nothing around it says otherwise."""
+"""Below this a sentence is turned down that a rule found; where it is the whole message the rule decides alone."""
 _UNLIKELY_ON_WORK = 0.1
 """The same for a rule on the agent's work in a short message."""
 _ABOUT_PROGRAM = frozenset({"product", "build", "once", "said", "hypothetical", "others"})
@@ -129,7 +127,7 @@ def _choose_thresholds(text: str, sentences: int) -> tuple[float, float]:
         return math.inf, UNLIKELY
     group = "en" if find_language(own) == "en" else "other"
     sure = SURE[group] if sentences <= _FEW_SENTENCES else SURE_IN_MANY
-    return sure, UNLIKELY if sentences > 1 else UNLIKELY_ALONE[group]
+    return sure, UNLIKELY if sentences > 1 else 0.0
 
 
 def _find_approved(message: UserMessage, reading: SentenceReading) -> str:
@@ -154,7 +152,7 @@ def _find_withdrawal(spoken: tuple[Sentence, ...], number: int) -> Doubt | None:
 def _doubt(cue: Cue, reading: SentenceReading, unlikely: float, *, is_brief: bool) -> Doubt | None:
     """What speaks against a candidate of the rules; one that the person asks to remember is taken at its word."""
     is_about_work = "output" in reading.signals and _ABOUT_PROGRAM.isdisjoint(reading.signals)
-    limit = _UNLIKELY_ON_WORK if is_brief and is_about_work else unlikely
+    limit = min(unlikely, _UNLIKELY_ON_WORK) if is_brief and is_about_work else unlikely
     if cue.name in {_READING, "place in code", "remember"} or reading.worth >= limit:
         return None
     reason = next((reason for signals, reason in _REASONS if signals & reading.signals), RefusalReason.transient)
