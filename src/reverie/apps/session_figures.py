@@ -22,9 +22,9 @@ from reverie.errors import Error
 from reverie.files import write_atomic
 from reverie.files.places import ProjectFolder
 from reverie.files.places.transcripts import list_subagent_transcripts
+from reverie.hosts.catalogue import read_any_entries, read_host_session, read_stamp
 from reverie.messages.entries import AssistantEntry, UserEntry, envelope_of
 from reverie.messages.listing import Glance
-from reverie.messages.transcript import read_entries
 from reverie.models.ledger import Booking, by, total
 from reverie.models.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
 from reverie.models.tokens.usage import PaidReply, paid_replies
@@ -44,10 +44,15 @@ class Figures:
 
 def read_transcript_bookings(path: Path, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> dict[str, Booking]:
     """The model calls recorded in the transcripts of a session and of its subagents, by the ids of the replies."""
+    theirs = read_host_session(path)
+    if theirs is not None:
+        replies = paid_replies(theirs.entries, sidechains=True)
+        session = theirs.parent or theirs.id
+        return {reply.name: replace(_booking(reply, session, overrides), agent=theirs.agent) for reply in replies}
     files = () if path.stem.startswith("agent-") else list_subagent_transcripts(ProjectFolder(path.parent), path.stem)
-    entries = list(read_entries(path))
+    entries = read_any_entries(path)
     for file in files:
-        subagent_entries = read_entries(file)
+        subagent_entries = read_any_entries(file)
         envelopes = map(envelope_of, subagent_entries)
         if any(envelope.session == path.stem for envelope in envelopes if envelope is not None):
             entries += subagent_entries
@@ -109,7 +114,7 @@ def read_figures(
 
 
 def _count(path: Path, overrides: Mapping[str, ProfileOverride]) -> Figures:
-    entries = read_entries(path)
+    entries = read_any_entries(path)
     replies = {
         entry.message_id or entry.envelope.uuid
         for entry in entries
@@ -121,10 +126,10 @@ def _count(path: Path, overrides: Mapping[str, ProfileOverride]) -> Figures:
 
 def _stamp(path: Path) -> str | None:
     try:
-        status = path.stat()
+        stamp = read_stamp(path)
     except OSError:
         return None
-    return f"{status.st_size}:{status.st_mtime_ns}"
+    return f"{stamp.size_bytes}:{stamp.changed_ns}"
 
 
 def _read_cache(cache: Path) -> dict[str, tuple[str, Figures]]:

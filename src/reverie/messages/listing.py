@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from io import FileIO
 from itertools import chain
 from pathlib import Path
@@ -36,6 +37,8 @@ _TITLES = (b'"customTitle"', b'"aiTitle"', b'"lastPrompt"', b'"leafUuid"')
 """The fields of records that name a session, the best first; the last is that of a summary."""
 _SPOKEN = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
 """How records of messages look in both spacings; inside a string the quotes would be escaped."""
+_OURS = b'"reverie_'
+"""How the names of records begin that only this program writes."""
 _NOT_A_PROMPT = ("<command-", "<local-command", "<bash-", "<system-reminder>", "Caveat:", "[Request interrupted")
 
 
@@ -57,6 +60,14 @@ class Glance:
     cwd: str
     git_branch: str
     size_bytes: int
+    agent: str = "claude-code"
+    """Whose session it is: `reverie`, `claude-code`, `codex`, …"""
+    is_subagent: bool = False
+    """Started by another session; only listed for other agents, whose sub-agents have sessions of their own."""
+    parent: str = ""
+    """The session that started it, where the agent says so."""
+    unknown: Mapping[str, int] = field(default_factory=dict)
+    """Records of kinds that the reader does not know, by kind."""
 
 
 def list_glances(folders: Iterable[Path]) -> list[Glance]:
@@ -99,6 +110,7 @@ def _glance(path: Path, ends: _Ends) -> Glance | None:
         cwd=envelope.cwd,
         git_branch=envelope.git_branch,
         size_bytes=ends.size,
+        agent="reverie" if any(_OURS in chunk for chunk in seen) else "claude-code",
     )
 
 
@@ -237,7 +249,7 @@ def _title(parts: Sequence[bytes]) -> str | None:
             for line in _lines_with(mark, chunk):
                 entry = decode_line(line)
                 if isinstance(entry, TitleEntry) and entry.text.strip():
-                    return _one_line(entry.text)
+                    return shorten_title(entry.text)
     return None
 
 
@@ -256,7 +268,7 @@ def _prompt(opening: Entry, lines: Iterable[bytes]) -> str:
     later = (decode_line(line) for line in lines if b'"user"' in _edges(line))
     for entry in chain([opening], later):
         if isinstance(entry, UserEntry) and is_prompt(entry):
-            return _one_line(entry.message.text)
+            return shorten_title(entry.message.text)
     return ""
 
 
@@ -270,6 +282,7 @@ def is_prompt(entry: Entry) -> bool:
     return bool(text) and not text.startswith(_NOT_A_PROMPT)
 
 
-def _one_line(text: str) -> str:
+def shorten_title(text: str) -> str:
+    """A text as a title: one line, cut where it is too long."""
     flat = " ".join(text.split())
     return flat if len(flat) <= TITLE_CHARS else flat[: TITLE_CHARS - 1].rstrip() + "…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TypeAlias
 
 from reverie.settings.layers import REMOVED, Given
@@ -52,6 +53,21 @@ OTHER_NAMES: Mapping[str, _Meaning] = {
     "REVERIE_CONTEXT_COLLAPSE": _sets("collapse", "enabled"),
 }
 """Names beside the systematic ones; where two say the same, the later one here counts."""
+
+
+def agent_homes(environ: Mapping[str, str], user_home: Path) -> dict[str, Path]:
+    """Where other agents keep their sessions: what their own variables say, else the usual place."""
+
+    def home(variable: str, usual: str, tail: str = "") -> Path:
+        return Path(environ[variable], tail) if environ.get(variable) else user_home / usual / tail
+
+    database = environ.get("OPENCODE_DB", "")
+    return {
+        "codex": home("CODEX_HOME", ".codex"),
+        "opencode": Path(database)
+        if Path(database).is_absolute()
+        else home("XDG_DATA_HOME", ".local/share", "opencode"),
+    }
 
 
 def speaks(environ: Iterable[str]) -> bool:

@@ -13,7 +13,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -30,7 +30,7 @@ from reverie.settings.documents import (
     parse_json,
     parse_toml,
 )
-from reverie.settings.environment import givens_from, near_misses, speaks
+from reverie.settings.environment import agent_homes, givens_from, near_misses, speaks
 from reverie.settings.layers import (
     Accepts,
     Caution,
@@ -102,6 +102,8 @@ class Configuration:
     project: Path
     """The root of the project: of its repository, or the directory itself."""
     secrets: Secrets
+    agents: Mapping[str, Path] = field(default_factory=dict)
+    """The homes of other agents."""
 
 
 def from_process(
@@ -177,6 +179,7 @@ def load(
         config_home=places.config_home,
         project=project,
         secrets=Secrets(environ),
+        agents=agent_homes(environ, user_home),
     )
 
 
@@ -375,7 +378,9 @@ def fresh_marker() -> str:
 
 def places(configuration: Configuration) -> Places:
     """Where everything lies."""
-    return _places(configuration.home, configuration.config_home, configuration.settings)
+    return replace(
+        _places(configuration.home, configuration.config_home, configuration.settings), agents=configuration.agents
+    )
 
 
 def process_settings(project: Path) -> tuple[Places, Settings]:

@@ -45,7 +45,7 @@ def command(
     from reverie.apps.session_figures import session_cost
     from reverie.files.places import ProjectFolder
     from reverie.files.places.transcripts import list_subagent_transcripts
-    from reverie.messages.transcript import read_entries
+    from reverie.hosts.catalogue import read_any_entries
     from reverie.models import from_settings
     from reverie.models.ledger import read_bookings
     from reverie.models.profiles import profile
@@ -55,7 +55,7 @@ def command(
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)
     report = context_report(
-        read_entries(path),
+        read_any_entries(path),
         model=model or common.model,
         overrides=from_settings.profile_overrides(configuration.settings),
     )
@@ -65,7 +65,7 @@ def command(
     folder = ProjectFolder(path.parent)
     files = [] if path.stem.startswith("agent-") else list_subagent_transcripts(folder, path.stem)
     overrides = from_settings.profile_overrides(configuration.settings)
-    helpers = subagent_rows(path.stem, ((file.stem, read_entries(file)) for file in files), overrides)
+    helpers = subagent_rows(path.stem, ((file.stem, read_any_entries(file)) for file in files), overrides)
     spent = session_cost(path, read_bookings(load.places(configuration).ledger), overrides)
     if as_json:
         print_json(_document(report, budget, str(path), helpers, spent))

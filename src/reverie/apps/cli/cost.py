@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -55,7 +56,7 @@ def command(
     folder = load.places(configuration).ledger
     since = load.SystemClock().now() - timedelta(days=days) if days else None
     bookings = list(read_bookings(folder))
-    if everywhere:
+    if everywhere or (session and not of_session(bookings, session)):
         bookings = sorted([*bookings, *_elsewhere(configuration, bookings)], key=lambda one: one.when)
     bookings = of_session((one for one in bookings if since is None or one.when >= since), session or "")
     lines = by(bookings, _KEYS[key])
@@ -72,15 +73,20 @@ def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Itera
     """The calls of all sessions that the ledger does not know, once each: forks of some agents repeat replies."""
     from reverie.apps.cli.find_session import all_session_folders
     from reverie.apps.session_figures import read_transcript_bookings
+    from reverie.errors import Damaged
+    from reverie.hosts.catalogue import list_host_glances
     from reverie.messages.listing import list_glances
     from reverie.models import from_settings
+    from reverie.settings import load
 
     booked_sessions = {one.session for one in booked}
     overrides = from_settings.profile_overrides(configuration.settings)
     bookings: dict[str, Booking] = {}
-    for glance in sorted(list_glances(all_session_folders(configuration)), key=lambda one: one.created):
-        if glance.path.stem not in booked_sessions:
-            bookings = read_transcript_bookings(glance.path, overrides) | bookings
+    glances = [*list_glances(all_session_folders(configuration)), *list_host_glances(load.places(configuration))]
+    for glance in sorted(glances, key=lambda one: one.created):
+        if glance.id not in booked_sessions:
+            with suppress(Damaged):
+                bookings = read_transcript_bookings(glance.path, overrides) | bookings
     return bookings.values()
 
 

@@ -106,13 +106,13 @@ def _by_project(
     from dataclasses import replace
 
     from reverie.files.places import find_checkout
+    from reverie.hosts.catalogue import read_any_glance
     from reverie.memory.extraction.learn import list_transcripts
-    from reverie.messages.listing import read_glance
 
     groups: dict[Path, list[Path]] = {}
     named = {path.expanduser().absolute() for path in paths}
     for path in list_transcripts(paths):
-        glance = read_glance(path)
+        glance = read_any_glance(path)
         held_in = glance.cwd if glance and glance.cwd else ""
         directory = Path(held_in) if held_in or path not in named else selection.common.directory()
         if not directory.is_absolute() or not directory.is_dir():

@@ -46,7 +46,7 @@ def command(
 ) -> None:
     """Replay recorded sessions request by request and report size, cache, cost, reductions and retained facts.
 
-    FILE is a transcript (.jsonl) of Reverie or another agent, or a mini-swe-agent trajectory (.json); SESSION is a
+    FILE is a session of Reverie or another agent, or a mini-swe-agent trajectory (.json); SESSION is a
     session id or a prefix of figures.
     Strategies: default, none, truncate, clear-tools, summarise.
 
@@ -89,7 +89,7 @@ def _find_recording(configuration: Configuration, directory: Path, named: str) -
     from reverie.apps.cli.find_session import find_session
 
     path = Path(named)
-    return path if path.suffix == ".json" else find_session(configuration, directory, named)
+    return path if path.suffix == ".json" and path.is_file() else find_session(configuration, directory, named)
 
 
 def _check_picture(path: Path) -> None:
@@ -111,12 +111,14 @@ def _check_picture(path: Path) -> None:
 
 
 def _read_recording(path: Path) -> tuple[list[Entry], str]:
+    from reverie.hosts.catalogue import read_host_session
     from reverie.messages.trajectory import read_recording
     from reverie.messages.view import project
     from reverie.models.tokens.count import model_of
     from reverie_simulator.facts import facts_of
 
-    entries = read_recording(path)
+    theirs = read_host_session(path)
+    entries = read_recording(path) if theirs is None else list(theirs.entries)
     recorded = model_of(project(entries)) or DEFAULT_MODEL
     return entries, recorded if facts_of(recorded) is not None else DEFAULT_MODEL
 

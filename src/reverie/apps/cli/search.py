@@ -110,12 +110,12 @@ def _document(hit: PastHit) -> dict[str, object]:
 
 
 def _print(result: PastSearchResult, took_ms: float, directory: str, *, full: bool) -> None:
-    from reverie.messages.listing import read_glance
+    from reverie.hosts.catalogue import read_any_glance
 
     titles: dict[str, str] = {}
     for hit in result.hits:
         if hit.session not in titles:
-            glance = read_glance(hit.path)
+            glance = read_any_glance(hit.path)
             titles[hit.session] = glance.title if glance else ""
         _print_hit(hit, titles[hit.session], full=full)
     sessions = format_count(result.sessions, "session")
@@ -142,7 +142,7 @@ def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
         click.secho(f"  after:\n{_indent_text(hit.after)}", dim=True)
     if last - first < len(lines):
         click.secho(f"    … {format_count(len(lines) - (last - first), 'more line')} with --full", dim=True)
-    click.secho(f"  reverie context {hit.session[:8]}  message {hit.message}\n", dim=True)
+    click.secho(f"  reverie context {hit.session[:13]}  message {hit.message}\n", dim=True)
 
 
 def _words(hit: PastHit) -> set[str]:

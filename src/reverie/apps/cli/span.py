@@ -44,14 +44,14 @@ def command(
     from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json
     from reverie.context.spans import read_span
-    from reverie.messages.transcript import read_entries
+    from reverie.hosts.catalogue import read_any_entries
     from reverie.messages.view import project as projected
     from reverie.models.tokens.count import facts_of
     from reverie.models.tokens.estimate import weigh_text
     from reverie.models.tokens.rates import rates_for
 
     configuration = common.configuration(project)
-    entries = read_entries(find_session(configuration, common.directory(project), session))
+    entries = read_any_entries(find_session(configuration, common.directory(project), session))
     rates = rates_for(facts_of(projected(entries)))
     span = read_span(
         entries,

@@ -39,7 +39,7 @@ def command(
     from reverie.settings import load
 
     configuration = common.configuration(project)
-    path = find_session(configuration, common.directory(project), session)
+    path = find_session(configuration, common.directory(project), session, agents=False)
     clock = load.SystemClock()
     entries = read_entries(path)
     undone = uncompact(entries, boundary)

@@ -12,6 +12,8 @@ import os
 import re
 import sys
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 
@@ -180,10 +182,18 @@ class Places:
     """Those made for the host agent."""
     project_dir_name: str | None = None
     """Stands in for every slug when set."""
+    agents: Mapping[str, Path] = field(default_factory=dict)
+    """The homes of other agents by name, whose sessions are read and never written."""
 
     @classmethod
     def at(
-        cls, home: Path, config_home: Path, *, project_dir_name: str | None = None, platform: str = sys.platform
+        cls,
+        home: Path,
+        config_home: Path,
+        *,
+        project_dir_name: str | None = None,
+        agents: Mapping[str, Path] | None = None,
+        platform: str = sys.platform,
     ) -> Places:
         """The places that follow from the two homes on this kind of system."""
         on_mac = platform == "darwin"
@@ -194,6 +204,7 @@ class Places:
             managed=system / ("Reverie" if on_mac else "reverie"),
             host_managed=system / ("ClaudeCode" if on_mac else "claude-code"),
             project_dir_name=None if project_dir_name is None else check_folder_name(project_dir_name),
+            agents=agents or {},
         )
 
     @property

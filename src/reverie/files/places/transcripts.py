@@ -28,7 +28,7 @@ def list_transcript_folders(
     `identity` adds the places where the repository was before. Slugs are lossy, so without `read_cwd`, which says where
     the sessions in a folder were held, the list may hold folders of neighbours whose names begin alike.
     """
-    roots = _list_roots(path, identity)
+    roots = list_project_roots(path, identity)
     return tuple(
         folder
         for projects in (places.projects, places.host_projects)
@@ -50,7 +50,8 @@ def list_subagent_transcripts(folder: ProjectFolder, session_id: str) -> tuple[P
     return tuple(path for path in transcripts if path.is_file())
 
 
-def _list_roots(path: Path, identity: Identity | None) -> tuple[str, ...]:
+def list_project_roots(path: Path, identity: Identity | None = None) -> tuple[str, ...]:
+    """The roots of the repository around a path: its work trees, and with `identity` where it was before."""
     checkout = find_checkout(path)
     seen: Iterable[Path] = (checkout.root, *list_worktrees(checkout)) if checkout else (path,)
     remembered = (identity.path, *identity.other_paths) if identity else ()
@@ -64,18 +65,23 @@ def _list_folders(projects: Path) -> list[ProjectFolder]:
         return []
 
 
-def _belongs(folder: ProjectFolder, cwd: str | None, roots: tuple[str, ...]) -> bool:
-    is_named_so = any(names_folder_of(folder.directory.name, root) for root in roots)
-    if cwd is None:
-        return is_named_so
-    if not is_encodable(cwd) or not Path(cwd).is_absolute():
+def is_held_below(cwd: str, roots: tuple[str, ...]) -> bool:
+    """Whether a session held in this directory belongs to the project with these roots."""
+    if not cwd or not is_encodable(cwd) or not Path(cwd).is_absolute():
         return False
-    if is_named_so and not Path(cwd).exists():
-        return True  # brought from another machine, or from a place that is gone
     checkout = find_checkout(Path(cwd))
     if checkout is not None and canonical(checkout.root) not in roots and _is_below(canonical(checkout.top), roots):
         return False  # a repository inside this one is a project of its own
     return _is_below(canonical(cwd), roots)
+
+
+def _belongs(folder: ProjectFolder, cwd: str | None, roots: tuple[str, ...]) -> bool:
+    is_named_so = any(names_folder_of(folder.directory.name, root) for root in roots)
+    if cwd is None:
+        return is_named_so
+    if is_named_so and is_encodable(cwd) and Path(cwd).is_absolute() and not Path(cwd).exists():
+        return True  # brought from another machine, or from a place that is gone
+    return is_held_below(cwd, roots)
 
 
 def _is_below(path: str, roots: tuple[str, ...]) -> bool:

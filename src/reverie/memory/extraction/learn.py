@@ -18,7 +18,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.errors import BadRequest, ContextTooLong, Refused, Unavailable, UserMistake
+from reverie.errors import BadRequest, ContextTooLong, Damaged, Refused, Unavailable, UserMistake
+from reverie.hosts.catalogue import (
+    is_session_path,
+    list_sessions_below,
+    read_any_entries,
+    read_any_glance,
+    read_stamp,
+)
 from reverie.memory.extraction.candidate import MemoryCandidate, RefusedCandidate, UserMessage
 from reverie.memory.extraction.cursor import cursor
 from reverie.memory.extraction.extract import Extracted, extract, let_through
@@ -35,8 +42,6 @@ from reverie.memory.store import timeline
 from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.draft import complete_topic
 from reverie.memory.topics.topic import Topic
-from reverie.messages.listing import read_glance
-from reverie.messages.transcript import read_entries
 from reverie.values import value
 
 if TYPE_CHECKING:
@@ -131,6 +136,7 @@ def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
     """The transcripts that files and folders hold, each once.
 
     In a folder, other files are passed over: those of sub-agents, and what programs keep there in lines of JSON.
+    A session inside a database is a path below it, `opencode.db/ses_1`; naming the database names all of them.
 
     Raises:
         UserMistake: a path does not exist, or is no transcript.
@@ -140,10 +146,13 @@ def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
         path = Path(place).expanduser().absolute()
         if path.is_dir():
             transcripts |= dict.fromkeys(sorted(file for file in path.rglob("*.jsonl") if _is_session(file, path)))
-        elif path.suffix == ".jsonl" and path.is_file() and _has_messages(path):
+            transcripts |= dict.fromkeys(file for file in list_sessions_below(path) if _has_messages(file))
+        elif path.suffix == ".db" and path.is_file():
+            transcripts |= dict.fromkeys(file for file in list_sessions_below(path) if _has_messages(file))
+        elif is_session_path(path) and _has_messages(path):
             transcripts[path] = None
         else:
-            what = "is not a transcript (a .jsonl file with messages)" if path.exists() else "does not exist"
+            what = "is not a transcript (a file with messages)" if path.exists() else "does not exist"
             raise UserMistake(f"{path} {what}; name transcripts or directories of transcripts")
     return tuple(transcripts)
 
@@ -207,11 +216,11 @@ class _Lesson:
         key = _key(path)
         learnt = self._learnt.get(key)
         try:
-            size = path.stat().st_size
+            size = read_stamp(path).size_bytes
             if learnt is not None and learnt.size_bytes == size:
                 return Learned(sessions=1)
-            entries = read_entries(path)
-        except (OSError, UserMistake) as problem:
+            entries = read_any_entries(path)
+        except (OSError, UserMistake, Damaged) as problem:
             return Learned(sessions=1, failed=((path.stem, str(problem)),))
         words = words_of(entries, _session_id(path, entries), self._zone)
         marked = words.after(cursor(entries).covers)
@@ -361,7 +370,7 @@ def _is_session(file: Path, below: Path) -> bool:
 
 def _has_messages(file: Path) -> bool:
     """Whether a file holds a conversation; one that cannot be read may, and the run says why it was not read."""
-    return not os.access(file, os.R_OK) or read_glance(file) is not None
+    return (file.is_file() and not os.access(file, os.R_OK)) or read_any_glance(file) is not None
 
 
 def _key(path: Path) -> str:
@@ -380,6 +389,7 @@ def _first_moment(path: Path) -> tuple[str, str]:
         with path.open("rb") as file:
             head = file.read(65_536)
     except OSError:
-        head = b""
+        glance = read_any_glance(path)
+        return glance.created if glance else "", str(path)
     stamp = head.partition(b'"timestamp":')[2].lstrip().lstrip(b'"')
     return stamp[:24].decode("ascii", "replace"), str(path)

@@ -77,8 +77,9 @@ class NewPassage(NamedTuple):
     """A passage on its way into the index; a tuple, since there are hundreds of thousands."""
 
     start: int
-    """Where its record begins in the file."""
+    """Where its record begins in the file; in a session of another agent, the number of its entry."""
     bytes: int
+    """The length of its record; 0 in a session of another agent."""
     part: int
     role: str
     said: int | None

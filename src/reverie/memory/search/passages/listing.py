@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reverie.files.places import Places, ProjectFolder, find_checkout, find_project, list_transcript_folders
+from reverie.hosts.catalogue import list_project_glances
 from reverie.memory.retention import list_session_files
 from reverie.memory.search.passages.update import SearchedTranscript
 from reverie.messages.listing import read_working_directory
@@ -35,8 +36,10 @@ def list_all_folders(places: Places) -> tuple[ProjectFolder, ...]:
 
 
 def list_transcripts(places: Places, directory: Path) -> Iterator[SearchedTranscript]:
-    """The transcripts of the project around a directory, in both homes, with those of sub-agents."""
+    """The transcripts of the project around a directory, in both homes and of other agents, with sub-agents'."""
     for folder in list_session_folders(places, directory):
         for file in list_session_files(folder.directory):
             if file.kind == "transcript":
                 yield SearchedTranscript(file.path, file.session)
+    for glance in list_project_glances(places, directory):
+        yield SearchedTranscript(glance.path, glance.parent or glance.id, agent=glance.agent)

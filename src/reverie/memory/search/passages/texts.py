@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reverie.errors import Error
 from reverie.files.secret_scan import scan
+from reverie.hosts.catalogue import read_any_entries
 from reverie.memory.search.passages.cut import SpokenRecord, cut, spoken
 from reverie.memory.search.passages.database import PassagePlace
+from reverie.messages.entries import Entry
 from reverie.messages.records import decode_line
 
 _SCANNED_BEFORE, _SCANNED_AFTER = 4_000, 500
@@ -18,13 +21,24 @@ class Texts:
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, int], SpokenRecord | None] = {}
+        self._sessions: dict[str, list[Entry]] = {}
 
     def read(self, place: PassagePlace) -> SpokenRecord | None:
         """The record of a passage; None when the transcript changed since."""
         key = place.path, place.start
         if key not in self._read:
-            self._read[key] = _read(place)
+            self._read[key] = _read(place) if place.bytes else self._read_entry(place)
         return self._read[key]
+
+    def _read_entry(self, place: PassagePlace) -> SpokenRecord | None:
+        """The same for a session of another agent, which is read once as a whole."""
+        if place.path not in self._sessions:
+            try:
+                self._sessions[place.path] = read_any_entries(Path(place.path))
+            except (OSError, Error):
+                self._sessions[place.path] = []
+        entries = self._sessions[place.path]
+        return spoken(entries[place.start]) if place.start < len(entries) else None
 
     def read_passage(self, place: PassagePlace) -> str:
         """A passage exactly as it stands in the transcript; empty when it is gone."""

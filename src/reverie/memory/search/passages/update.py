@@ -16,6 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from reverie.errors import Damaged
+from reverie.hosts.catalogue import read_any_entries, read_stamp
 from reverie.memory.search.passages.cut import SpokenRecord, cut, spoken
 from reverie.memory.search.passages.database import FileState, NewPassage, PassageDatabase
 from reverie.memory.search.passages.terms import lines_of_terms
@@ -35,6 +37,17 @@ class SearchedTranscript:
 
     path: Path
     session: str
+    agent: str = ""
+    """The other agent whose session it is; it is read as a whole. Empty for transcripts in lines of our own form."""
+
+    def state(self) -> FileState:
+        """As it is now, before anything of it was read; raises `OSError` when it is gone."""
+        if not self.agent:
+            return _state(self, self.path.stat())
+        stamp = read_stamp(self.path)
+        return FileState(
+            str(self.path), self.session, stamp.inode, stamp.size_bytes, stamp.changed_ns, stamp.changed_ns
+        )
 
 
 @value
@@ -59,7 +72,7 @@ def sweep(
     stale: list[tuple[SearchedTranscript, int]] = []
     for transcript in transcripts:
         with suppress(OSError):
-            state = _state(transcript, transcript.path.stat())
+            state = transcript.state()
             present[state.path] = transcript
             before = indexed.get(state.path)
             if before is None or _looks(before) != _looks(state) or before.read_to < state.size:
@@ -91,9 +104,25 @@ class _Reader:
 
     def read(self, transcript: SearchedTranscript) -> None:
         """Index what a file has and the index has not."""
+        if transcript.agent:
+            with suppress(OSError, Damaged):
+                self._read_whole(transcript)
+            return
         with suppress(OSError), transcript.path.open("rb") as file:
             while self._read_batch(transcript, file):
                 self._progress(self.bytes_read, self._total_bytes)
+
+    def _read_whole(self, transcript: SearchedTranscript) -> None:
+        """Index a session of another agent anew: what it says in one place may change what another place means."""
+        now = transcript.state()
+        entries = read_any_entries(transcript.path)
+        passages = [each for number, entry in enumerate(entries) for each in _passages(spoken(entry), number, 0)]
+        with self._database.writing():
+            self.has_dropped |= self._database.file(now.path) is not None
+            self._database.drop(now.path)
+            self._database.add(replace(now, read_to=now.size), passages)
+        self.bytes_read += now.size
+        self._progress(self.bytes_read, self._total_bytes)
 
     def _read_batch(self, transcript: SearchedTranscript, file: BinaryIO) -> bool:
         """Index the next piece; whether there is more. The transaction begins before the state is looked at."""
@@ -106,7 +135,11 @@ class _Reader:
                 state = None
             start = state.read_to if state else 0
             data = _read_whole_lines(file, start)
-            passages = [each for at, line in _lines(data) for each in _passages(line, start + at)]
+            passages = [
+                each
+                for at, line in _lines(data)
+                for each in _passages(spoken(decode_line(line)), start + at, len(line))
+            ]
             end = start + len(data)
             if data or state is None or _looks(state) != _looks(now):
                 self._database.add(replace(now, read_to=end, ends=_ends(file, end)), passages)
@@ -163,15 +196,14 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
         at += len(line) + 1
 
 
-def _passages(line: bytes, start: int) -> Iterator[NewPassage]:
-    record = spoken(decode_line(line))
+def _passages(record: SpokenRecord | None, start: int, size: int) -> Iterator[NewPassage]:
     if record is None:
         return
     moment = _moment(record)
     for part, text in enumerate(cut(record.text)):
         terms = lines_of_terms(text)
         if terms:
-            yield NewPassage(start, len(line), part, record.role, moment, terms, _asking(record.role, text))
+            yield NewPassage(start, size, part, record.role, moment, terms, _asking(record.role, text))
 
 
 def _moment(record: SpokenRecord) -> int | None:
