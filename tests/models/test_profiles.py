@@ -41,7 +41,7 @@ def test_every_family_is_found_under_its_own_name() -> None:
 @pytest.mark.parametrize(
     ("model", "tokens"),
     [
-        ("openai/gpt-5", 128_000),
+        ("openai/gpt-9", 128_000),
         ("gemini-9-pro", 128_000),
         ("gpt-oss:20b", 32_000),
         ("llama3.3:70b", 32_000),
@@ -55,6 +55,20 @@ def test_an_unknown_model_has_a_careful_window_and_no_price(model: str, tokens: 
     assert not facts.is_known
     assert facts.window_tokens == tokens
     assert cost(Usage(1_000, 1_000), facts) is None
+
+
+@requirement("tokens:profiles:other-vendors")
+@pytest.mark.parametrize("model", ["gpt-5-codex", "openai/gpt-5-codex", "gpt-5-codex-2025-09-15", "GPT-5-Codex"])
+def test_a_model_of_another_vendor_has_its_list_price(model: str) -> None:
+    usage = Usage(1_000_000, 100_000, cache_read_tokens=1_000_000)
+    assert cost(usage, profile(model)) == pytest.approx(1.25 + 0.125 + 1.0)
+
+
+@requirement("tokens:profiles:other-vendors")
+def test_a_long_prompt_to_another_vendor_costs_more() -> None:
+    facts = profile("gemini-2.5-pro")
+    assert cost(Usage(200_000, 1_000), facts) == pytest.approx(0.25 + 0.01)
+    assert cost(Usage(200_001, 1_000), facts) == pytest.approx(0.5 + 0.015, rel=1e-4)
 
 
 def test_an_unknown_claude_is_still_a_claude() -> None:

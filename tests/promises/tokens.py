@@ -13,6 +13,7 @@ PROMISES = {
         "what is assumed of an unknown model is careful, and said with the way to say better"
     ),
     "tokens:profiles:no-invented-price": Requirement("an unknown model has no price"),
+    "tokens:profiles:other-vendors": Requirement("models of other vendors have their list prices, by any spelling"),
     "tokens:window:chain": Requirement("suffix, stated window, beta header, override, default: the first match wins"),
     "tokens:window:levels": Requirement(
         "warning, error, compaction and blocking are four different lines, crossed when exceeded"

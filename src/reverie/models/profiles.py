@@ -8,6 +8,7 @@ Requests above 200,000 tokens on models before 4.6 cost more than this table say
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
@@ -279,10 +280,89 @@ _UNKNOWN_CLAUDE = Profile(
 """A Claude that is not in the table: the careful end of every figure, and no price."""
 
 
+_OTHER_VENDORS: Mapping[str, tuple[float, float, float]] = {
+    # USD per million tokens: input, read from the cache, output.
+    "gpt-6-sol": (2, 0.2, 10),
+    "gpt-6-luna": (0.1, 0.01, 0.5),
+    "gpt-5.6-terra": (2, 0.2, 12),
+    "gpt-5.6-luna": (0.2, 0.02, 1.2),
+    "gpt-5.5": (5, 0.5, 30),
+    "gpt-5.4": (2.5, 0.25, 15),
+    "gpt-5.4-mini": (0.75, 0.075, 4.5),
+    "gpt-5.4-nano": (0.2, 0.02, 1.25),
+    "gpt-5.3-codex": (1.75, 0.175, 14),
+    "gpt-5.2": (1.75, 0.175, 14),
+    "gpt-5.2-codex": (1.75, 0.175, 14),
+    "gpt-5.1": (1.25, 0.125, 10),
+    "gpt-5.1-codex": (1.25, 0.125, 10),
+    "gpt-5.1-codex-mini": (0.25, 0.025, 2),
+    "gpt-5": (1.25, 0.125, 10),
+    "gpt-5-codex": (1.25, 0.125, 10),
+    "gpt-5-mini": (0.25, 0.025, 2),
+    "gpt-5-nano": (0.05, 0.005, 0.4),
+    "gpt-4.1": (2, 0.5, 8),
+    "gpt-4.1-mini": (0.4, 0.1, 1.6),
+    "gpt-4o": (2.5, 1.25, 10),
+    "gpt-4o-mini": (0.15, 0.075, 0.6),
+    "o3": (2, 0.5, 8),
+    "o4-mini": (1.1, 0.275, 4.4),
+    "codex-mini": (1.5, 0.375, 6),
+    "gemini-3.5-flash": (1.5, 0.15, 9),
+    "gemini-3.1-pro": (2, 0.2, 12),
+    "gemini-3-pro": (2, 0.2, 12),
+    "gemini-3-flash": (0.5, 0.05, 3),
+    "gemini-2.5-pro": (1.25, 0.125, 10),
+    "gemini-2.5-flash": (0.3, 0.03, 2.5),
+    "gemini-2.5-flash-lite": (0.1, 0.01, 0.4),
+    "grok-4.5": (2, 0.5, 6),
+    "grok-code-fast-1": (0.2, 0.02, 1.5),
+    "kimi-k3": (3, 0.3, 15),
+    "kimi-k2.7-code": (0.95, 0.19, 4),
+}
+"""List prices of other vendors, read on 2026-11-17 from GitHub's table of model prices and from the vendors' pages;
+where two sources disagree the model is left out, so that its cost is unknown. Subscriptions charge differently."""
+_WRITES_COST_MORE = ("gpt-6-", "gpt-5.6-")
+"""Models whose cache writes cost a quarter more than input; with the others a write costs what input costs."""
+_LONG_PROMPTS: Mapping[str, int] = {
+    "gpt-6-": 272_000,
+    "gpt-5.6-luna": 200_000,
+    "gpt-5.6-": 272_000,
+    "gpt-5.5": 272_000,
+    "gpt-5.4": 272_000,
+    "gemini-3.1-pro": 200_000,
+    "gemini-3-pro": 200_000,
+    "gemini-2.5-pro": 200_000,
+    "grok-4.5": 200_000,
+}
+"""Above how many tokens a request costs twice the input and one and a half times the output, by the start of a name."""
+_FLAT = ("gpt-5.4-mini", "gpt-5.4-nano")
+_VENDORS = frozenset({"openai", "google", "models", "xai", "x-ai", "moonshotai", "github-copilot"})
+"""What may stand before a name, with a slash, without being a server of somebody's own."""
+_VENDOR_SUFFIX = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest|preview(?:-[\d-]+)?)$")
+
+
+def _priced(facts: Profile) -> Profile:
+    """Add the list price of another vendor's model, named with or without its vendor and the date of a snapshot."""
+    vendor, slash, rest = facts.family.lower().rpartition("/")
+    name = rest if slash and vendor in _VENDORS else facts.family.lower()
+    while (shorter := _VENDOR_SUFFIX.sub("", name)) != name:
+        name = shorter
+    if name not in _OTHER_VENDORS:
+        return facts
+    fresh, read, output = _OTHER_VENDORS[name]
+    written = 1.25 * fresh if name.startswith(_WRITES_COST_MORE) else fresh
+    prices = Prices(fresh, written, written, read, output)
+    limit = next((tokens for start, tokens in _LONG_PROMPTS.items() if name.startswith(start)), 0)
+    if not limit or name in _FLAT:
+        return replace(facts, prices=prices)
+    long_prices = Prices(2 * fresh, 2 * written, 2 * written, 2 * read, 1.5 * output)
+    return replace(facts, prices=prices, long_prices=long_prices, long_prompt_tokens=limit)
+
+
 def profile(model: str, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Profile:
     """The facts on a model, by any of its spellings; an unknown one gets a careful window and no price."""
     family = canonical_name(model)
-    facts = PROFILES.get(family) or _unknown(family)
+    facts = PROFILES.get(family) or _priced(_unknown(family))
     override = overrides.get(model) or overrides.get(family)
     if override is not None:
         facts = _overridden(facts, override)
