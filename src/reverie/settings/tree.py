@@ -235,6 +235,38 @@ class RetentionSettings:
     """Maximum bytes of spilled results and file copies per project; the oldest are deleted first."""
 
 
+@value
+class ServerSettings:
+    """The team server, `reverie serve`."""
+
+    host: Personal[str] = "127.0.0.1"
+    """Address to listen on."""
+    port: Personal[Annotated[int, Range(0, 65_535)]] = 8377
+    """Port to listen on; 0 takes a free one."""
+    database_env: Personal[Variable] = "REVERIE_DATABASE_URL"
+    """Environment variable that holds the URL of a PostgreSQL database (default: SQLite in `<home>/server`)."""
+    max_body_bytes: Personal[Positive] = 204_800
+    """Maximum bytes of a request body."""
+    max_entries: Personal[Positive] = 1_000
+    """Maximum entries of a repository, unless set for a tenant by `reverie serve limits`; the same holds below."""
+    max_file_bytes: Personal[Positive] = 128_000
+    """Maximum bytes of an entry."""
+    max_repository_bytes: Personal[Positive] = 33_554_432
+    """Maximum bytes of all entries of a repository."""
+    max_repositories: Personal[Positive] = 20_000
+    """Maximum repositories of a tenant."""
+    versions_kept: Personal[Positive] = 50
+    """Texts of an entry that are kept, the present one included."""
+    requests_per_minute: Personal[Count] = 1_200
+    """Maximum requests per minute of a token, at each server process; 0 disables the limit."""
+    oidc_issuer: Personal[str | None] = None
+    """Issuer of OpenID Connect tokens that are accepted; the three settings go together."""
+    oidc_audience: Personal[str | None] = None
+    """Audience that such a token must name."""
+    oidc_jwks: Personal[str | None] = None
+    """Keys that sign such tokens: an https URL or a file."""
+
+
 # Settings of the window: thresholds, and every stage that reduces what is sent.
 
 
@@ -745,6 +777,7 @@ class Settings:
     dream: DreamSettings = DreamSettings()
     remote: RemoteSettings = RemoteSettings()
     retention: RetentionSettings = RetentionSettings()
+    server: ServerSettings = ServerSettings()
 
     agent: AgentSettings = AgentSettings()
     agents: AfterTrust[tuple[Declaration, ...]] = ()

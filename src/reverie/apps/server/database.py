@@ -1,0 +1,162 @@
+"""The database of a server: engine, transactions, migrations. SQLite for one machine, PostgreSQL for many.
+
+A transaction is either `reading` or `writing`. One that writes holds SQLite's write lock from its beginning, so that
+it never fails half-way because another process wrote; on PostgreSQL it locks the row of its repository instead.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+
+from reverie.errors import Unavailable, UserMistake
+
+POOL_CONNECTIONS = 8
+"""Connections of one server process to PostgreSQL, and threads that use them."""
+_SQLITE_WAIT_MILLISECONDS = 15_000
+_STATEMENT_MILLISECONDS_MAX = 20_000
+_CONNECT_SECONDS_MAX = 10
+_MIGRATION_LOCK = 7_316_402
+"""The advisory lock that lets one of several starting servers migrate."""
+ALL_TENANTS = 0
+
+
+class Database:
+    """An open database, with the newest schema."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.is_postgresql = engine.dialect.name == "postgresql"
+
+    @contextmanager
+    def reading(self, tenant_id: int) -> Iterator[Connection]:
+        """A transaction that reads; `ALL_TENANTS` lifts row-level security."""
+        with self.engine.connect() as connection, connection.begin():
+            self._name_tenant(connection, tenant_id)
+            yield connection
+
+    @contextmanager
+    def snapshot(self, tenant_id: int) -> Iterator[Connection]:
+        """A transaction that sees one moment, however many statements it reads with."""
+        with self.engine.connect() as connection:
+            if self.is_postgresql:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                self._name_tenant(connection, tenant_id)
+                yield connection
+
+    @contextmanager
+    def writing(self, tenant_id: int) -> Iterator[Connection]:
+        """A transaction that is durable once this returns, and had no effect if it raises."""
+        with self.engine.connect() as connection:
+            connection = connection.execution_options(reverie_writes=True)
+            with connection.begin():
+                self._name_tenant(connection, tenant_id)
+                yield connection
+
+    def _name_tenant(self, connection: Connection, tenant_id: int) -> None:
+        if self.is_postgresql:
+            name = "*" if tenant_id == ALL_TENANTS else str(tenant_id)
+            connection.execute(_NAME_TENANT, {"name": name})
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+_NAME_TENANT = text("SELECT set_config('reverie.tenant', :name, true)")
+
+
+def open_database(url: str) -> Database:
+    """Connect and bring the schema up to date; several servers may do so at once.
+
+    Raises:
+        UserMistake: the URL is wrong, or names a driver that is not supported.
+        Unavailable: the database cannot be reached.
+    """
+    database = Database(_create_engine(url))
+    try:
+        migrate(database)
+    except OperationalError as problem:
+        raise Unavailable(f"the database cannot be used: {_first_line(problem)}; is it running?") from problem
+    except SQLAlchemyError as problem:
+        raise Unavailable(f"the database cannot be migrated: {_first_line(problem)}") from problem
+    return database
+
+
+def sqlite_url(directory: Path) -> str:
+    """The database of `--data DIR`; the folder is created, for this user alone."""
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return f"sqlite:///{directory / 'server.db'}"
+
+
+def migrate(database: Database) -> None:
+    """Run the migrations that are missing, under a lock."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config(stdout=sys.stderr)
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with database.writing(ALL_TENANTS) as connection:
+        if database.is_postgresql:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _create_engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as problem:
+        raise UserMistake(
+            "--database is not a database URL; write postgresql://USER:PASSWORD@HOST/NAME or sqlite:///FILE"
+        ) from problem
+    if parsed.get_backend_name() == "sqlite":
+        return _create_sqlite(str(parsed.render_as_string(hide_password=False)))
+    if parsed.get_backend_name() not in ("postgresql", "postgres"):
+        raise UserMistake(f"--database names {parsed.get_backend_name()}; only PostgreSQL and SQLite are supported")
+    return create_engine(
+        parsed.set(drivername="postgresql+psycopg"),
+        hide_parameters=True,
+        pool_size=POOL_CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=_CONNECT_SECONDS_MAX,
+        connect_args={
+            "connect_timeout": _CONNECT_SECONDS_MAX,
+            "options": f"-c statement_timeout={_STATEMENT_MILLISECONDS_MAX}",
+        },
+    )
+
+
+def _create_sqlite(url: str) -> Engine:
+    engine = create_engine(url, hide_parameters=True, connect_args={"check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say so, below
+        for pragma in (
+            f"busy_timeout={_SQLITE_WAIT_MILLISECONDS}",
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("reverie_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _first_line(problem: Exception) -> str:
+    cause = getattr(problem, "orig", None) or problem
+    return str(cause).partition("\n")[0]

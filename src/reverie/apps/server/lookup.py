@@ -1,0 +1,53 @@
+"""One query for many requests: what is asked while a query runs waits for the next one, which answers all of it.
+
+An answer is never older than the question, as it would be with a cache, so a revoked token is refused at once and an
+unchanged pull is unchanged on every replica. Under load the database sees a few queries instead of thousands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Answer = TypeVar("Answer")
+
+_KEYS_MAX = 500
+
+
+class BatchedLookup(Generic[Key, Answer]):
+    """Answers keys of many tasks with few calls of `read`, which runs in the executor."""
+
+    def __init__(self, read: Callable[[Sequence[Key]], Mapping[Key, Answer]], executor: Executor) -> None:
+        self._read = read
+        self._executor = executor
+        self._waiting: dict[Key, asyncio.Future[Answer | None]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def load(self, key: Key) -> Answer | None:
+        """The answer for a key; None where there is none."""
+        answer = self._waiting.get(key)
+        if answer is None:
+            answer = self._waiting[key] = asyncio.get_running_loop().create_future()
+        if self._task is None:
+            self._task = asyncio.create_task(self._answer_all())
+        return await asyncio.shield(answer)
+
+    async def _answer_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while self._waiting:
+                keys = list(self._waiting)[:_KEYS_MAX]
+                waiting = {key: self._waiting.pop(key) for key in keys}
+                try:
+                    answers = await loop.run_in_executor(self._executor, self._read, keys)
+                except Exception as problem:  # noqa: BLE001 - whoever asked gets it
+                    for future in waiting.values():
+                        future.set_exception(problem)
+                else:
+                    for key, future in waiting.items():
+                        future.set_result(answers.get(key))
+        finally:
+            self._task = None

@@ -1,0 +1,1 @@
+"""The migrations, in order: `v0001_first_tables`."""
