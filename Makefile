@@ -24,7 +24,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH
 
-.PHONY: help demo test test-thorough check format bench test-program test-host test-model clean
+.PHONY: help demo test test-thorough check format bench test-program test-server test-host test-model clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,9 @@ bench: $(STAMP)  ## Measure speed, memory and quality; NAME=session measures one
 
 test-program: $(STAMP)  ## Only the tests that drive whole programs: a terminal in tmux, teammates, many processes at once
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m program tests
+
+test-server: $(STAMP)  ## Only the heavy tests of the team server: replicas on PostgreSQL, killed and restarted
+	@$(BIN)/python -m pytest -m server tests
 
 test-host: $(STAMP)  ## Only the tests with a real host program, which comes with the development tools
 	@$(BIN)/python -m pytest -m host tests

@@ -43,6 +43,7 @@ from tests.settings.effects.doors import (
     window,
     write_topics,
 )
+from tests.settings.effects.team_server import PROVIDER, ask_server, run_server
 from tests.settings.effects.timed import TIMED
 
 TURN = Turns()
@@ -433,6 +434,20 @@ ROWS: dict[str, Row] = {
     "retention.transcript_days": Row(5, SWEPT),
     "retention.spill_days": Row(90, SWEPT),
     "retention.spill_bytes": Row(10, SWEPT, {"retention.spill_days": 90}),
+    # The team server
+    "server.host": Row("0.0.0.0", run_server),
+    "server.port": Row(9_000, run_server),
+    "server.database_env": Row("OTHER_URL", run_server),
+    "server.oidc_issuer": Row("https://other.example", run_server, PROVIDER),
+    "server.oidc_audience": Row("other", run_server, PROVIDER),
+    "server.oidc_jwks": Row("other.json", run_server, PROVIDER),
+    "server.max_body_bytes": Row(100, ask_server),
+    "server.max_entries": Row(1, ask_server),
+    "server.max_file_bytes": Row(10, ask_server),
+    "server.max_repository_bytes": Row(30, ask_server),
+    "server.max_repositories": Row(1, ask_server),
+    "server.versions_kept": Row(1, ask_server),
+    "server.requests_per_minute": Row(6, ask_server),
     # Compaction in a session
     "compaction.reactive": Row(False, TOO_LONG),
     "compaction.reactive_attempts": Row(0, TOO_LONG),

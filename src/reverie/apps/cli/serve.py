@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from reverie.apps.server.database import Database
+    from reverie.apps.server.identity_provider import IdentityProvider
+    from reverie.settings.load import Secrets
+    from reverie.settings.tree import ServerSettings
 
 _DAY_SECONDS = 86_400
 _ACTOR = "command line"
@@ -45,7 +48,7 @@ class ServeTarget:
         if self.data is not None:
             return open_database(sqlite_url(Path(self.data).expanduser().resolve()))
         configuration = self.common.configuration()
-        url = configuration.secrets.get(configuration.settings.server.database_env)
+        url = database_url(configuration.settings.server, configuration.secrets)
         return open_database(url or sqlite_url(configuration.home / "server"))
 
     @contextmanager
@@ -106,11 +109,11 @@ def _run_server(target: ServeTarget, host: str | None, port: int | None) -> int:
     except ImportError as problem:
         raise _missing(problem) from problem
     settings = target.common.configuration().settings.server
-    address = settings.host if host is None else host
-    number = find_port(address, settings.port if port is None else port)
+    address, wanted_port = listen_address(settings, host, port)
+    number = find_port(address, wanted_port)
     database = target.open()
     try:
-        options = AppOptions(database, default_limits(settings), settings.max_body_bytes, _provider(settings))
+        options = AppOptions(database, default_limits(settings), settings.max_body_bytes, build_provider(settings))
         is_interrupted = serve(create_app(options), address, number, _announce)
     finally:
         database.close()
@@ -119,15 +122,26 @@ def _run_server(target: ServeTarget, host: str | None, port: int | None) -> int:
     return 0
 
 
-def _provider(settings: Any) -> Any:
+def database_url(settings: ServerSettings, secrets: Secrets) -> str | None:
+    """The database that the environment names; None: SQLite below our home."""
+    return secrets.get(settings.database_env)
+
+
+def listen_address(settings: ServerSettings, host: str | None, port: int | None) -> tuple[str, int]:
+    """The address of the flags, or else of the settings."""
+    return settings.host if host is None else host, settings.port if port is None else port
+
+
+def build_provider(settings: ServerSettings) -> IdentityProvider | None:
+    """The identity provider of the settings, if they name one."""
     from reverie.apps.server.identity_provider import IdentityProvider, ProviderOptions
 
-    given = (settings.oidc_issuer, settings.oidc_audience, settings.oidc_jwks)
-    if not any(given):
-        return None
-    if not all(given):
+    issuer, audience, keys = settings.oidc_issuer, settings.oidc_audience, settings.oidc_jwks
+    if issuer and audience and keys:
+        return IdentityProvider(ProviderOptions(issuer, audience, keys))
+    if issuer or audience or keys:
         raise UserMistake("server.oidc_issuer, server.oidc_audience and server.oidc_jwks go together; set all three")
-    return IdentityProvider(ProviderOptions(*given))
+    return None
 
 
 def _announce(url: str) -> None:

@@ -47,7 +47,7 @@ class IdentityProvider:
             "localhost",
         ):
             raise UserMistake(f"server.oidc_jwks is {options.keys}: keys are fetched over https only")
-        self._options = options
+        self.options = options
         self._keys: dict[str | None, jwt.PyJWK] = {}
         self._fetched_at = float("-inf")
         self._lock = threading.Lock()
@@ -62,8 +62,8 @@ class IdentityProvider:
                 token,
                 key,
                 algorithms=_ALGORITHMS,
-                audience=self._options.audience,
-                issuer=self._options.issuer,
+                audience=self.options.audience,
+                issuer=self.options.issuer,
                 leeway=_CLOCK_SKEW_SECONDS,
                 options={"require": ["exp", "sub", "iss", "aud"]},
             )
@@ -88,8 +88,8 @@ class IdentityProvider:
         return {key.key_id: key for key in keys}
 
     def _read_keys(self) -> bytes:
-        if urlsplit(self._options.keys).scheme in ("http", "https"):
-            with urlopen(self._options.keys, timeout=_FETCH_SECONDS_MAX) as response:  # noqa: S310 - checked above
+        if urlsplit(self.options.keys).scheme in ("http", "https"):
+            with urlopen(self.options.keys, timeout=_FETCH_SECONDS_MAX) as response:  # noqa: S310 - checked above
                 content: bytes = response.read(_KEYS_BYTES_MAX)
                 return content
-        return Path(self._options.keys).expanduser().read_bytes()
+        return Path(self.options.keys).expanduser().read_bytes()

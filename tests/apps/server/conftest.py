@@ -1,0 +1,41 @@
+"""Databases of both kinds, each test with one of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reverie.apps.server.database import Database, open_database, sqlite_url
+from tests.apps.server.kit import Served
+from tests.postgresql import create_database, start_postgresql
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URL of a PostgreSQL server that all test processes share."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    return start_postgresql(folder / "postgresql")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path / "data")
+    return create_database(request.getfixturevalue("postgresql"))
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    opened = open_database(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def served(database: Database) -> Served:
+    return Served(database)
