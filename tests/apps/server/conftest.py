@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.apps.server.database import Database, open_database, sqlite_url
+from reverie.apps.server.database import ServerDatabase, open_database, sqlite_url
 from tests.apps.server.kit import Served
 from tests.postgresql import create_database, start_postgresql
 
@@ -30,12 +30,12 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
+def database(database_url: str) -> Iterator[ServerDatabase]:
     opened = open_database(database_url)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def served(database: Database) -> Served:
+def served(database: ServerDatabase) -> Served:
     return Served(database)

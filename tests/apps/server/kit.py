@@ -12,7 +12,7 @@ import httpx2
 
 from reverie.apps.server.accounts import create_member, create_token, find_tenant
 from reverie.apps.server.app import AppOptions, create_app
-from reverie.apps.server.database import ALL_TENANTS, Database
+from reverie.apps.server.database import ALL_TENANTS, ServerDatabase
 from reverie.apps.server.entries import append_audit
 from reverie.apps.server.identity_provider import IdentityProvider
 from reverie.apps.server.limits import Limits
@@ -53,7 +53,7 @@ class Clock:
 class Served:
     """An application on a database, with what it logged."""
 
-    database: Database
+    database: ServerDatabase
     limits: Limits = LIMITS
     provider: IdentityProvider | None = None
     max_body_bytes: int = 204_800

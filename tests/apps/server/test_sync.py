@@ -203,3 +203,18 @@ async def test_log_and_figures_hold_no_content_and_no_token(served: Served) -> N
     for secret in ("swordfish", "private-plan", token):
         assert secret not in logged + figures
     assert json.loads(served.lines[0])["milliseconds"] > 0
+
+
+@requirement("server:push:all-or-nothing")
+def test_the_migrations_make_the_tables_that_the_code_knows(database_url: str) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from reverie.apps.server.database import open_database
+    from reverie.apps.server.schema import metadata
+
+    for _ in range(2):
+        database = open_database(database_url)
+        with database.engine.connect() as connection:
+            assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        database.close()

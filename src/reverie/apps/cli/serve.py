@@ -18,7 +18,7 @@ from reverie.values import value
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from reverie.apps.server.database import Database
+    from reverie.apps.server.database import ServerDatabase
     from reverie.apps.server.identity_provider import IdentityProvider
     from reverie.settings.load import Secrets
     from reverie.settings.tree import ServerSettings
@@ -35,7 +35,7 @@ class ServeTarget:
     data: str | None
     database: str | None
 
-    def open(self) -> Database:
+    def open(self) -> ServerDatabase:
         """The database: of the flags, of the environment, or SQLite below our home."""
         try:
             from reverie.apps.server.database import open_database, sqlite_url
@@ -416,7 +416,7 @@ def restore_command(target: ServeTarget, *, file: Path, as_json: bool) -> None:
     _copy(target, lambda database: restore_backup(database, file), file, as_json=as_json)
 
 
-def _copy(target: ServeTarget, act: Callable[[Database], dict[str, int]], file: Path, *, as_json: bool) -> None:
+def _copy(target: ServeTarget, act: Callable[[ServerDatabase], dict[str, int]], file: Path, *, as_json: bool) -> None:
     database = target.open()
     try:
         counts = act(database)

@@ -34,7 +34,7 @@ from reverie.apps.server.accounts import (
     read_principals,
 )
 from reverie.apps.server.batch import parse_batch
-from reverie.apps.server.database import ALL_TENANTS, POOL_CONNECTIONS, Database
+from reverie.apps.server.database import ALL_TENANTS, POOL_CONNECTIONS, ServerDatabase
 from reverie.apps.server.entries import (
     RepoState,
     is_same_etag,
@@ -50,7 +50,7 @@ from reverie.apps.server.limits import Limits
 from reverie.apps.server.lookup import BatchedLookup
 from reverie.apps.server.openapi import build_document
 from reverie.apps.server.rate_limit import RateLimit
-from reverie.apps.server.request_log import Figures, RequestLog, describe_failure
+from reverie.apps.server.request_log import RequestLogger, ServerMetrics, describe_failure
 from reverie.errors import Unavailable
 from reverie.values import value
 
@@ -63,7 +63,7 @@ _RETRY_SECONDS = 2
 class AppOptions:
     """What an application is built from."""
 
-    database: Database
+    database: ServerDatabase
     limits: Limits
     max_body_bytes: int
     provider: IdentityProvider | None = None
@@ -98,7 +98,7 @@ def create_app(options: AppOptions) -> ASGIApp:
         },
     )
     write_line = options.write_line or _write_to_stderr
-    return RequestLog(app, server.figures, write_line, frozenset(routes), options.read_seconds)
+    return RequestLogger(app, server.metrics, write_line, frozenset(routes), options.read_seconds)
 
 
 class _Endpoint:
@@ -116,7 +116,7 @@ class _TeamServer:
     """Answers the requests of one process."""
 
     def __init__(self, options: AppOptions) -> None:
-        self.figures = Figures()
+        self.metrics = ServerMetrics()
         self._options = options
         self._database = options.database
         self._executor = ThreadPoolExecutor(POOL_CONNECTIONS, thread_name_prefix="database")
@@ -159,7 +159,7 @@ class _TeamServer:
             return result.state, result.changed
 
         state, changed = await self._run(write)
-        self.figures.entries_written.inc(len(changed))
+        self.metrics.entries_written.inc(len(changed))
         request.scope["state"].update(entries=len(changed), version=state.version)
         return _json({"version": state.version, "changed": changed}, headers=_headers(state))
 
@@ -213,8 +213,8 @@ class _TeamServer:
         return _json({"status": "ok", "version": __version__, "database": self._database.engine.dialect.name})
 
     async def show_metrics(self, request: Request) -> Response:  # noqa: ARG002
-        """Figures for Prometheus."""
-        return Response(generate_latest(self.figures.registry), media_type=CONTENT_TYPE_LATEST)
+        """ServerMetrics for Prometheus."""
+        return Response(generate_latest(self.metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     async def show_openapi(self, request: Request) -> Response:  # noqa: ARG002
         """The description of this API."""

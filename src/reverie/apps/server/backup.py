@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, insert, select, text
 
-from reverie.apps.server.database import ALL_TENANTS, Database
+from reverie.apps.server.database import ALL_TENANTS, ServerDatabase
 from reverie.apps.server.entries import new_epoch, read_entries, read_state
 from reverie.apps.server.schema import metadata, repos
 from reverie.errors import Conflict, Damaged, UserMistake
@@ -25,7 +25,7 @@ FORMAT_VERSION = 1
 _ROWS_AT_ONCE = 500
 
 
-def write_backup(database: Database, file: Path) -> dict[str, int]:
+def write_backup(database: ServerDatabase, file: Path) -> dict[str, int]:
     """Write all rows as they are at one moment; returns how many of each table. Servers may go on writing."""
     counts: dict[str, int] = {}
     partial = file.with_name(file.name + ".partial")
@@ -45,7 +45,7 @@ def write_backup(database: Database, file: Path) -> dict[str, int]:
     return counts
 
 
-def restore_backup(database: Database, file: Path) -> dict[str, int]:
+def restore_backup(database: ServerDatabase, file: Path) -> dict[str, int]:
     """Fill an empty database from a backup, in one transaction; returns how many rows of each table.
 
     Every repository gets a new epoch: clients that saw a later state pull everything and merge.
@@ -63,7 +63,7 @@ def restore_backup(database: Database, file: Path) -> dict[str, int]:
     return counts
 
 
-def export_repository(database: Database, tenant_id: int, repo: str, directory: Path) -> list[str]:
+def export_repository(database: ServerDatabase, tenant_id: int, repo: str, directory: Path) -> list[str]:
     """Write the live entries of a repository as files; returns their paths."""
     if directory.exists() and any(directory.iterdir()):
         raise UserMistake(f"{directory} is not empty; choose an empty or new directory")

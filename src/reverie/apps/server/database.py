@@ -6,7 +6,6 @@ it never fails half-way because another process wrote; on PostgreSQL it locks th
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
+from reverie.apps.server.schema import metadata
 from reverie.errors import Unavailable, UserMistake
 
 POOL_CONNECTIONS = 8
@@ -28,7 +28,7 @@ _MIGRATION_LOCK = 7_316_402
 ALL_TENANTS = 0
 
 
-class Database:
+class ServerDatabase:
     """An open database, with the newest schema."""
 
     def __init__(self, engine: Engine) -> None:
@@ -74,14 +74,14 @@ class Database:
 _NAME_TENANT = text("SELECT set_config('reverie.tenant', :name, true)")
 
 
-def open_database(url: str) -> Database:
+def open_database(url: str) -> ServerDatabase:
     """Connect and bring the schema up to date; several servers may do so at once.
 
     Raises:
         UserMistake: the URL is wrong, or names a driver that is not supported.
         Unavailable: the database cannot be reached.
     """
-    database = Database(_create_engine(url))
+    database = ServerDatabase(_create_engine(url))
     try:
         migrate(database)
     except OperationalError as problem:
@@ -97,18 +97,24 @@ def sqlite_url(directory: Path) -> str:
     return f"sqlite:///{directory / 'server.db'}"
 
 
-def migrate(database: Database) -> None:
+def migrate(database: ServerDatabase) -> None:
     """Run the migrations that are missing, under a lock."""
-    from alembic import command
     from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+    from alembic.script import ScriptDirectory
 
-    config = Config(stdout=sys.stderr)
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    folder = str(Path(__file__).parent / "migrations")
+    script = ScriptDirectory(folder, version_locations=[folder])
     with database.writing(ALL_TENANTS) as connection:
         if database.is_postgresql:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+
+        def find_missing(present: Any, _context: object) -> Any:
+            return script._upgrade_revs("head", present)
+
+        with EnvironmentContext(Config(), script, fn=find_missing) as environment:
+            environment.configure(connection=connection, target_metadata=metadata)
+            environment.run_migrations()
 
 
 def _create_engine(url: str) -> Engine:

@@ -39,7 +39,7 @@ def build_document(max_body_bytes: int) -> dict[str, Any]:
             "/team_memory/versions": {"get": _list_versions(), "delete": _redact_versions()},
             "/whoami": {"get": _operation("whoami", "What the token may do", {"200": _json("Whoami")}, [])},
             "/healthz": {"get": _open_operation("health", "Whether the server reaches its database", "Health")},
-            "/metrics": {"get": _open_operation("metrics", "Figures for Prometheus", None)},
+            "/metrics": {"get": _open_operation("metrics", "ServerMetrics for Prometheus", None)},
             "/openapi.json": {"get": _open_operation("openapi", "This document", "Anything")},
         },
         "components": {

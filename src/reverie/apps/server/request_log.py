@@ -17,7 +17,7 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
-class Figures:
+class ServerMetrics:
     """The figures of one server process."""
 
     def __init__(self) -> None:
@@ -36,19 +36,19 @@ class Figures:
         self.refusals = Counter("reverie_refusals", "Requests refused, by code", ["code"], registry=self.registry)
 
 
-class RequestLog:
+class RequestLogger:
     """ASGI middleware around the whole application."""
 
     def __init__(
         self,
         app: ASGIApp,
-        figures: Figures,
+        metrics: ServerMetrics,
         write_line: Callable[[bytes], object],
         routes: frozenset[str],
         read_seconds: Callable[[], float],
     ) -> None:
         self._app = app
-        self._figures = figures
+        self._metrics = metrics
         self._write_line = write_line
         self._routes = routes
         self._read_seconds = read_seconds
@@ -71,7 +71,7 @@ class RequestLog:
                 sent_bytes += len(message.get("body", b""))
             await send(message)
 
-        with self._figures.active.track_inprogress():
+        with self._metrics.active.track_inprogress():
             try:
                 await self._app(scope, receive, send_and_note)
             except Exception as problem:  # noqa: BLE001 - the answer was sent; what remains is to say where it failed
@@ -83,10 +83,10 @@ class RequestLog:
     ) -> None:
         route = scope["path"] if scope["path"] in self._routes else "other"
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._figures.requests.labels(method, route, str(status)).inc()
-        self._figures.seconds.labels(route).observe(seconds)
+        self._metrics.requests.labels(method, route, str(status)).inc()
+        self._metrics.seconds.labels(route).observe(seconds)
         if "code" in facts:
-            self._figures.refusals.labels(facts["code"]).inc()
+            self._metrics.refusals.labels(facts["code"]).inc()
         line = {
             "time": round(self._read_seconds(), 3),
             "request": request_id,

@@ -1,7 +1,7 @@
 """The tables of the server, one schema for SQLite and PostgreSQL.
 
 Every row of a tenant carries `tenant_id`. On PostgreSQL row-level security holds the tenants apart as well
-(`database.Database.writing` names the tenant of each transaction). Times are seconds since 1970, UTC.
+(`database.ServerDatabase.writing` names the tenant of each transaction). Times are seconds since 1970, UTC.
 """
 
 from __future__ import annotations

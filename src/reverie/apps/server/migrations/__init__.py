@@ -1,1 +1,1 @@
-"""Alembic's folder: `env` connects it with our database, `versions` are the migrations."""
+"""The migrations of the database, in order; Alembic runs those that are missing: `v0001_first_tables`."""

@@ -1,1 +1,0 @@
-"""The migrations, in order: `v0001_first_tables`."""
