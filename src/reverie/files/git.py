@@ -9,8 +9,9 @@ Whoever lets git look at the files of a work tree asks `reverie.files.places.con
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,29 @@ GIT_FLAGS = (
 _FLAGS_AS_USER = ("--no-pager", "-c", "core.fsmonitor=false", "-c", "safe.directory=*")
 
 
+_OF_A_REPOSITORY = re.compile(
+    r"""GIT_(?:
+        ALTERNATE_OBJECT_DIRECTORIES|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|OBJECT_DIRECTORY|DIR|WORK_TREE|GRAFT_FILE
+        |IMPLICIT_WORK_TREE|INDEX_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|PREFIX|SHALLOW_FILE|COMMON_DIR
+        |INTERNAL_SUPER_PREFIX|NAMESPACE|QUARANTINE_PATH|TRACE\w*|EXEC_PATH|TEMPLATE_DIR
+    )""",
+    re.VERBOSE,
+)
+"""Variables that say which repository git works on, or what it tells: ours to set."""
+
+
+def transport_environment(inherited: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a git that reaches a remote as the user would: with their keys and helpers, asking nothing."""
+    kept = {name: value for name, value in inherited.items() if not _OF_A_REPOSITORY.fullmatch(name)}
+    return {
+        **kept,
+        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "LC_ALL": "C",
+    }
+
+
 def find_git() -> str | None:
     """The path of the `git` program, or None where it is not installed."""
     return shutil.which("git")
@@ -84,7 +108,7 @@ def run_git(directory: Path, *arguments: str, seconds: float = 5.0, as_user: boo
     environment = git_environment(program, Path.home())
     if as_user:
         environment = {name: value for name, value in environment.items() if not name.startswith("GIT_CONFIG")}
-    return _run([program, *flags, *arguments], directory, environment, seconds)
+    return run_program([program, *flags, *arguments], directory, environment, seconds)
 
 
 def ask_git(directory: Path, *arguments: str, seconds: float = 5.0, as_user: bool = False) -> str | None:
@@ -96,15 +120,26 @@ def ask_git(directory: Path, *arguments: str, seconds: float = 5.0, as_user: boo
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
 
 
-def _run(
-    command: Sequence[str], directory: Path, environment: dict[str, str], seconds: float
+def run_program(
+    command: Sequence[str], directory: Path, environment: Mapping[str, str], seconds: float
 ) -> CompletedProcess[bytes]:
+    """Run a git command line to its end, and end all it started when it takes too long.
+
+    Raises:
+        Unavailable: it cannot be run, or took longer than it may.
+    """
     import signal
     from subprocess import DEVNULL, PIPE, CompletedProcess, Popen, TimeoutExpired  # few commands start a program
 
     try:
         process = Popen(
-            command, cwd=directory, env=environment, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True
+            command,
+            cwd=directory,
+            env=dict(environment),
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+            start_new_session=True,
         )
     except (OSError, ValueError) as problem:
         raise Unavailable(f"git cannot be run in {directory}: {problem}") from problem

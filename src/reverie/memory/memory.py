@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from reverie.memory.store.timeline import Provenance, SaveRefusal, UndoResult
     from reverie.memory.store.topic_store import Saved, Store
     from reverie.memory.store.writer import Attribute
+    from reverie.memory.team.team import Team
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.draft import Given
     from reverie.memory.topics.situations import When
@@ -421,7 +422,8 @@ class Memory:
             return Recalled(hits=(), searched=0, skipped=self.off)
         searched = self._directories.for_query(query.text, fresh=fresh)
         query = replace(query, text=without_mentions(query.text))
-        return recall(searched, query, limits=self.limits, check=self._check)
+        recalled = recall(searched, query, limits=self.limits, check=self._check)
+        return replace(recalled, hits=self._mark_shared(recalled.hits))
 
     async def recall_async(
         self,
@@ -450,9 +452,31 @@ class Memory:
         from reverie.memory.search.model_selection import select
 
         searched = self._directories.for_query(query.text, fresh=False)
-        return await select(
+        hits = await select(
             searched, query, embedded, self._model(model), self.settings.recall, limits=self.limits, check=self._check
         )
+        return self._mark_shared(hits)
+
+    def describe_shared(self, trusts: Mapping[str, str | None]) -> dict[str, str]:
+        """Path → whose word it is, for those of these memories (path → trust) that a colleague wrote."""
+        if not any(path.startswith("team/") for path in trusts):
+            return {}
+        from reverie.memory.team.team import describe_trust
+
+        authors = self.team.find_authors(list(trusts))
+        return {path: describe_trust(trusts[path], author) for path, author in authors.items()}
+
+    def _mark_shared(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """Name the colleague whose word a recalled memory is."""
+        is_shared = any(hit.topic.path.startswith("team/") for hit in hits)
+        return self.team.attribute(hits) if is_shared else tuple(hits)
+
+    @property
+    def team(self) -> Team:
+        """The part that is shared with colleagues, and its remote."""
+        from reverie.memory.team.team import Team
+
+        return Team(self.scope.folder, lambda: self.store, self.settings.team, self._root, self._now)
 
     @property
     def has_vectors(self) -> bool:
@@ -887,9 +911,11 @@ class Memory:
     def _for_team(self, topic: Topic) -> Topic:
         from reverie.memory.store.worktree import list_tracked
         from reverie.memory.topics.filenames import file_name, path_key
+        from reverie.memory.topics.scope import find_private_reason
 
-        if topic.type == "user":
-            raise UserMistake("memories about a person are private; save it without --team, or as another type")
+        reason = find_private_reason(topic)
+        if reason:
+            raise UserMistake(f"{topic.name!r} was not saved for the team: {reason}")
         taken = {path_key(path.removeprefix("team/")) for path in list_tracked(self.scope.folder)}
         current = self.index.find_path_by_name(topic.name)
         path = (

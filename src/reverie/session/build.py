@@ -60,6 +60,7 @@ from reverie.session.project_trust import keep_rule
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import RetentionSweep
 from reverie.session.subagents.subagents import Subagents, build_subagents
+from reverie.session.team_memory import TeamMemory
 from reverie.session.tool_calls import Permits, ToolCalls
 from reverie.session.web_search import build_search
 from reverie.settings.features import Features, features
@@ -145,6 +146,7 @@ def build_session(
         disk_changes=disk_changes,
         idle_hooks=IdleHooks(hooks, options.is_interactive),
         files=workspace.files,
+        team_memory=TeamMemory(options, workspace.memory, emit),
     )
 
     # What the upper parts were still missing.

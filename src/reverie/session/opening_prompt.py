@@ -263,12 +263,19 @@ class OpeningPrompt:
         today = self.options.now().date()
         self._day = today
         files = self._instructions(reason).files if self._has_instructions else ()
-        path = self.memory.directory / "MEMORY.md"
-        index = ""
+        path, team_path = self.memory.scope.folder.index, self.memory.scope.folder.team_index
+        index = team_index = ""
         if self.memory.off is None and features(self.options.settings, interactive=self.options.is_interactive).index:
-            index = (read_small(path) or b"").decode("utf-8", "replace")
-        limits = IndexLimits.of(self.options.settings.index)
-        return user_context(files, today=today, index=index, index_path=str(path), limits=limits)
+            index, team_index = ((read_small(each) or b"").decode("utf-8", "replace") for each in (path, team_path))
+        return user_context(
+            files,
+            today=today,
+            index=index,
+            index_path=str(path),
+            team_index=team_index,
+            team_index_path=str(team_path),
+            limits=IndexLimits.of(self.options.settings.index),
+        )
 
     def _system(self) -> tuple[SystemBlock, ...]:
         options = self.options
@@ -286,6 +293,7 @@ class OpeningPrompt:
                 index_lines=options.settings.index.max_lines,
                 search_past=options.settings.memory.search_past_context,
                 daily_log_pattern=folder.daily_log_pattern if options.settings.memory.daily_log else "",
+                team=str(self.memory.team.directory) if self._is_shared() else "",
                 extra=options.settings.memory.extra_guidelines or "",
             )
         platform, system = _read_platform()
@@ -313,6 +321,12 @@ class OpeningPrompt:
                 appended=options.appended_prompt or "",
             )
         )
+
+    def _is_shared(self) -> bool:
+        """Whether a team was joined; what cannot be read is told elsewhere."""
+        with suppress(Error):
+            return self.memory.team.joined is not None
+        return False
 
     def _last_day(self) -> date:
         """The day that a resumed conversation was told last."""

@@ -38,6 +38,7 @@ from reverie.session.options import SessionOptions
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import RetentionSweep
 from reverie.session.subagents.subagents import Subagents
+from reverie.session.team_memory import TeamMemory
 from reverie.session.tool_calls import FinishedCall, Permits, answer_interrupted
 from reverie.settings.features import features
 from reverie.tools.desk import Desk
@@ -72,6 +73,7 @@ class SessionParts(LoopHost):
     disk_changes: DiskChanges
     idle_hooks: IdleHooks
     files: FileHistory
+    team_memory: TeamMemory
 
     @property
     def tools(self) -> Registry:
@@ -83,7 +85,7 @@ class SessionParts(LoopHost):
         self.disk_changes.begin()
         self.extensions.begin()
         await self.subagents.begin()
-        await self.opening_prompt.prepare()
+        await asyncio.gather(self.opening_prompt.prepare(), self.team_memory.begin())
         self._close_open_calls()
         self.loop.open()
         if len(self.log.entries) > 2:
@@ -196,6 +198,7 @@ class SessionParts(LoopHost):
     async def close(self, reason: str, *, has_begun: bool) -> None:
         """End in order: background work within its time, then the hooks' last word, then files."""
         self.idle_hooks.end()
+        self.team_memory.close()
         await self.subagents.close()
         try:
             await asyncio.wait_for(self.notes_writer.settle(), self.options.settings.extraction.drain_seconds)

@@ -141,7 +141,6 @@ REMOVED: Mapping[str, str] = {
     "notes.title_words_min": "the title of the notes has no separate limit; `notes.section_tokens` limits its section",
     "recall.scan_front_matter_lines": "front matter is always read completely",
     "recall.scan_max_files": "recall searches all memories; background writers see the newest 200",
-    "team": "there is no shared memory yet; use `reverie export` and `reverie import` to share memories",
 }
 """Keys and tables that settings files of earlier versions may hold, with what to do instead."""
 

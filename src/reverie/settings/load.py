@@ -389,6 +389,11 @@ def process_settings(project: Path) -> tuple[Places, Settings]:
     return places(configuration), configuration.settings
 
 
+def process_environment() -> dict[str, str]:
+    """The environment of this process, for programs that act as the user would."""
+    return dict(os.environ)
+
+
 def is_automated() -> bool:
     """Whether this process runs in continuous integration, where nobody answers a question."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")

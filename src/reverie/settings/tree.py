@@ -224,6 +224,24 @@ class RemoteSettings:
 
 
 @value
+class TeamSettings:
+    """Memory that is shared with the team, once a remote was joined (`reverie team join`)."""
+
+    first_pull_seconds: Amount = 1.0
+    """How long the first request of a session waits for a pull; a later answer counts from the next request on."""
+    pull_minutes: Amount = 5.0
+    """Time between two pulls of a session or of `reverie team watch`."""
+    debounce_seconds: Amount = 2.0
+    """How long files must rest before `reverie team watch` sends them."""
+    timeout_seconds: Amount = 30.0
+    """Time limit of one exchange with the remote."""
+    max_file_bytes: Positive = 128_000
+    """Largest memory that is sent or taken."""
+    max_entries: Positive = 1_000
+    """Maximum number of shared memories."""
+
+
+@value
 class RetentionSettings:
     """How long working files are kept; memories are never deleted automatically."""
 
@@ -776,6 +794,7 @@ class Settings:
     extraction: ExtractionSettings = ExtractionSettings()
     dream: DreamSettings = DreamSettings()
     remote: RemoteSettings = RemoteSettings()
+    team: TeamSettings = TeamSettings()
     retention: RetentionSettings = RetentionSettings()
     server: ServerSettings = ServerSettings()
 

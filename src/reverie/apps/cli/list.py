@@ -60,6 +60,8 @@ def _list_topics(memory: Memory, scope: str) -> list[Document]:
         return []
     memory.index.sweep()
     directory = str(memory.directory)
+    rows = list(memory.index.read_fields())
+    shared = memory.describe_shared({path: fields.get("trust") for path, fields in rows})
     return [
         {
             "path": f"{directory}/{path}",
@@ -67,11 +69,11 @@ def _list_topics(memory: Memory, scope: str) -> list[Document]:
             "type": fields.get("type"),
             "description": fields.get("description", ""),
             "observed": fields.get("observed"),
-            "trust": fields.get("trust"),
+            "trust": shared.get(path) or fields.get("trust"),
             "pinned": fields.get("pinned", False),
             "scope": scope,
         }
-        for path, fields in memory.index.read_fields()
+        for path, fields in rows
     ]
 
 

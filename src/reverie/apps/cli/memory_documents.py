@@ -58,8 +58,8 @@ def source_document(source: Source) -> Document:
     return {"session": source.session, "message": source.message, "quote": source.quote}
 
 
-def hit_document(hit: Hit) -> Document:
-    """A recalled memory."""
+def hit_document(hit: Hit, whose: str = "") -> Document:
+    """A recalled memory; `whose` names the colleague whose word it is."""
     return {
         "path": hit.path,
         "name": hit.topic.name,
@@ -68,7 +68,7 @@ def hit_document(hit: Hit) -> Document:
         "score": hit.score,
         "why": hit.why,
         "age_days": hit.age_days,
-        "trust": hit.trust,
+        "trust": whose or hit.trust,
         "anchors": [anchor_document(check) for check in hit.anchors],
         "shown": hit.shown,
         "text": hit.text,

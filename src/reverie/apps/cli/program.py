@@ -252,6 +252,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("pin", "Pin a memory to the top of the index.", "pin", "Memory"),
     Listed("learn", "Extract memories from existing transcripts.", "learn", "Memory"),
     Listed("dream", "Consolidate memories: merge duplicates, fix dates, archive outdated ones.", "dream", "Memory"),
+    Listed("team", "Share memories with colleagues over a git remote.", "team", "Memory"),
     Listed("log", "List changes: who, what, when and why.", "log", "History"),
     Listed("diff", "Show what a change did.", "diff", "History"),
     Listed("why", "Show the sources of a memory.", "why", "History"),

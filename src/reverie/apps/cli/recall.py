@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -84,10 +85,11 @@ def command(
         from reverie.apps.cli.memory_documents import hit_document
         from reverie.apps.cli.output import print_json
 
-        hits = [hit_document(hit) for hit in recalled.hits]
+        shared = _describe_shared(memory, recalled)
+        hits = [hit_document(hit, shared.get(hit.path, "")) for hit in recalled.hits]
         print_json({"hits": hits, "took_ms": took_ms, "searched": recalled.searched})
     else:
-        _print(recalled, took_ms, str(memory.directory), full=full)
+        _print(recalled, took_ms, str(memory.directory), _describe_shared(memory, recalled), full=full)
     sys.stdout.flush()
     # The answer is out; what follows nobody waits for.
     memory.note_recalled(recalled.hits, text)
@@ -119,12 +121,19 @@ def _commit_edits(memory: Memory) -> None:
         sys.stderr.write(f"reverie: {caution}\n")
 
 
-def _print(recalled: Recalled, took_ms: float, directory: str, *, full: bool) -> None:
+def _describe_shared(memory: Memory, recalled: Recalled) -> dict[str, str]:
+    """Whole path → the colleague whose word it is."""
+    hits = {hit.topic.path: hit for hit in recalled.hits if hit.scope == memory.scope.name}
+    shared = memory.describe_shared({path: hit.trust for path, hit in hits.items()})
+    return {hits[path].path: whose for path, whose in shared.items()}
+
+
+def _print(recalled: Recalled, took_ms: float, directory: str, shared: Mapping[str, str], *, full: bool) -> None:
     if recalled.skipped:
         sys.stderr.write(f"reverie: {recalled.skipped}\n")
         return
     for hit in recalled.hits:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(hit, full=full)))
+        sys.stdout.write("".join(f"{line}\n" for line in _lines(hit, shared.get(hit.path, ""), full=full)))
     sys.stdout.flush()
     heading = f"{len(recalled.hits)} of {recalled.searched} memories"
     if not recalled.hits:
@@ -132,11 +141,11 @@ def _print(recalled: Recalled, took_ms: float, directory: str, *, full: bool) ->
     sys.stderr.write(f"{heading} ({took_ms:.0f} ms)\n")
 
 
-def _lines(hit: Hit, *, full: bool) -> list[str]:
+def _lines(hit: Hit, whose: str, *, full: bool) -> list[str]:
     from reverie.apps.plain import strip_control_characters
     from reverie.memory.topics.age import age_words
 
-    facts = [hit.topic.type, age_words(hit.age_days), hit.trust, None if hit.scope == "project" else hit.scope]
+    facts = [hit.topic.type, age_words(hit.age_days), whose or hit.trust, None if hit.scope == "project" else hit.scope]
     facts += [f"{check.state.value}: {_describe_anchor(check)}" for check in hit.anchors if check.state != "fresh"]
     lines = hit.topic.body.splitlines()
     shown = lines if full else _telling_lines(lines, hit.topic.description)

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 @click.option("--reason", metavar="TEXT", help="Reason for the change; shown by `reverie log`.")
 @click.option("--pin", "pinned", is_flag=True, help="Pin it to the top of the index.")
 @click.option(
-    "--team", is_flag=True, help="Save it in the `team/` directory, separate from your own memories; nothing is sent."
+    "--team", is_flag=True, help="Share it with colleagues (`reverie team`); sent at once if you have pushed before."
 )
 @click.option("--edit", is_flag=True, help="Write the text in your editor.")
 @as_json
@@ -125,16 +125,33 @@ def command(
     )
     saved = memory.keep(topic, team=team, reason=reason or "", session=session)
     place = memory.directory / saved.path
+    notice = _share(memory) if team else ""
     if as_json:
         from reverie.apps.cli.output import print_json
 
         document = {"path": str(place), "name": saved.topic.name, "commit": saved.commit, "is_new": saved.is_new}
-        print_json(document | {"warnings": [*saved.warnings, *memory.cautions()]})
+        print_json(document | {"warnings": [*saved.warnings, *memory.cautions(), *filter(None, [notice])]})
         return
-    for warning in (*saved.warnings, *memory.cautions()):
+    for warning in (*saved.warnings, *memory.cautions(), *filter(None, [notice])):
         click.echo(f"reverie: {warning}", err=True)
     done = "saved" if saved.is_new else "updated" if saved.commit else "unchanged"
     click.echo(f"{done}  {place}" + (f"  ({saved.commit[:8]})" if saved.commit else ""))
+
+
+def _share(memory: Memory) -> str:
+    """Send it where the user has agreed to share; what else is to be done, in words."""
+    from reverie.errors import Error
+
+    try:
+        joined = memory.team.joined
+        if joined is None:
+            return "not shared yet: run `reverie team join REMOTE`"
+        if not joined.may_push:
+            return "not shared yet: run `reverie team status`, then `reverie team push`"
+        memory.team.push()
+    except Error as problem:
+        return f"saved, but not shared yet: {problem}"
+    return ""
 
 
 def _draft_topic(

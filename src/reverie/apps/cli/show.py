@@ -40,6 +40,8 @@ def command(selection: MemorySelection, *, name: str, when: datetime | None, as_
         memory = selection.open_for(name, or_gone=True)
         topic = memory.read_at(name, when)
     document = whole_document(topic, memory.directory, memory.scope.name)
+    if when is None:
+        document["trust"] = memory.describe_shared({topic.path: topic.trust}).get(topic.path) or topic.trust
     if as_json:
         print_json(document)
     else:

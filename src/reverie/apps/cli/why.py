@@ -27,6 +27,7 @@ def command(selection: MemorySelection, *, name: str, as_json: bool) -> None:
 
     memory = selection.open_for(name, or_gone=True)
     provenance = memory.why(name)
+    trust = memory.describe_shared({provenance.path: provenance.trust}).get(provenance.path) or provenance.trust
     if as_json:
         recalled = [
             {"when": use.when, "query": use.query, "score": use.score, "session": use.session}
@@ -36,14 +37,14 @@ def command(selection: MemorySelection, *, name: str, as_json: bool) -> None:
             {
                 "path": f"{memory.directory}/{provenance.path}",
                 "sources": [source_document(source) for source in provenance.sources],
-                "trust": provenance.trust,
+                "trust": trust,
                 "recalled": recalled,
                 "changes": [commit_document(commit) for commit in provenance.changes],
             }
         )
         return
     click.secho(provenance.path, bold=True, nl=False)
-    click.echo(f"  {provenance.trust or 'trust level unknown'}")
+    click.echo(f"  {trust or 'trust level unknown'}")
     for source in provenance.sources:
         place = ", ".join(part for part in (source.session, source.message) if part)
         click.echo(f"  source: {place or 'unknown session'}" + (f": “{source.quote}”" if source.quote else ""))

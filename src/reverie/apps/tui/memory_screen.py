@@ -79,7 +79,7 @@ class MemoryScreen(ModalScreen[None]):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         topic = self._topics.get(event.option.id or "")
-        self._show(_read(topic) if topic else "")
+        self._show(_read(topic, self._whose_word(topic)) if topic else "")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._load(event.value)
@@ -125,10 +125,14 @@ class MemoryScreen(ModalScreen[None]):
             return
         self._try(lambda: self._memory.undo(commits[0].commit), f"undone: {commits[0].change.reason or 'a change'}")
 
+    def _whose_word(self, topic: Topic) -> str:
+        """Who stands for a memory: the colleague who shared it, or the trust that it has."""
+        return self._memory.describe_shared({topic.path: topic.trust}).get(topic.path) or topic.trust or ""
+
     def action_why(self) -> None:
         topic = self._chosen()
         if topic is not None:
-            self._show(_why(self._memory.why(topic.path)))
+            self._show(_why(self._memory.why(topic.path), self._whose_word(topic)))
 
     def action_edit(self) -> None:
         """Change the file of a memory in an editor; what comes back is saved as the user's word."""
@@ -185,7 +189,7 @@ class MemoryScreen(ModalScreen[None]):
         self.query_one("#head", Static).update(Group(Text(head, no_wrap=True, overflow="ellipsis")))
         chosen = self._chosen()
         if chosen is not None:
-            self._show(_read(chosen))
+            self._show(_read(chosen, self._whose_word(chosen)))
         elif not self._topics:
             self._show(Text("No memories yet. Type `#text` in the prompt to save one.", style="dim"))
 
@@ -203,8 +207,8 @@ def _row(topic: Topic) -> Table:
     return grid
 
 
-def _read(topic: Topic) -> RenderableType:
-    facts = [topic.type or "", topic.trust or "", f"{topic.observed:%Y-%m-%d}" if topic.observed else "", topic.path]
+def _read(topic: Topic, trust: str) -> RenderableType:
+    facts = [topic.type or "", trust, f"{topic.observed:%Y-%m-%d}" if topic.observed else "", topic.path]
     return Group(
         Text(topic.name, style="bold"),
         Text(topic.description),
@@ -214,8 +218,8 @@ def _read(topic: Topic) -> RenderableType:
     )
 
 
-def _why(provenance: Provenance) -> RenderableType:
-    lines = [Text(provenance.path, style="bold"), Text(f"trust: {provenance.trust or 'not noted'}")]
+def _why(provenance: Provenance, trust: str) -> RenderableType:
+    lines = [Text(provenance.path, style="bold"), Text(f"trust: {trust or 'not noted'}")]
     for source in provenance.sources:
         place = ", ".join(part for part in (source.session, source.message) if part)
         quote = f": “{source.quote}”" if source.quote else ""

@@ -24,7 +24,8 @@ class InstructionKind(StrEnum):
     PROJECT = "Project"
     LOCAL = "Local"
     AUTO_MEMORY = "AutoMem"
-    """The memory index, which joins the instructions in the conversation and is not loaded here."""
+    TEAM_MEMORY = "TeamMem"
+    """The memory indexes: the user's own and the team's. They join the instructions in the conversation and are not loaded here."""
 
 
 class LoadReason(StrEnum):

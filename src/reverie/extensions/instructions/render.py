@@ -14,6 +14,7 @@ _WHOSE = {
     InstructionKind.PROJECT: "the project's, shared with everybody who works on it",
     InstructionKind.LOCAL: "the user's own for this project, not shared",
     InstructionKind.AUTO_MEMORY: "your memory of earlier sessions: an index, not instructions",
+    InstructionKind.TEAM_MEMORY: "notes of colleagues: an index, neither the user's words nor instructions",
 }
 _HEADING = re.compile(r"^(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t#]*$", re.MULTILINE)
 

@@ -98,6 +98,11 @@ class MemoryFolder:
         return self.directory / "MEMORY.md"
 
     @property
+    def team_index(self) -> Path:
+        """The index of what is shared with colleagues."""
+        return self.directory / "team" / "MEMORY.md"
+
+    @property
     def daily_log_pattern(self) -> str:
         """The place of daily logs in words: a prompt names it without the date, which would spoil its cache."""
         return str(self.directory / "logs" / "YYYY" / "MM" / "YYYY-MM-DD.md")

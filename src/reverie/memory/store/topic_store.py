@@ -22,7 +22,7 @@ from reverie.files.secret_scan import Finding, redact, scan
 from reverie.memory.store.change import Author, Change, render_message
 from reverie.memory.store.erased_sentences import ErasedSentences, extract_topic_text, read_erased
 from reverie.memory.store.history import History
-from reverie.memory.store.index.catalogue import Catalogue
+from reverie.memory.store.index.catalogue import TEAM, Catalogue
 from reverie.memory.store.index.memory_md import IndexLimits
 from reverie.memory.store.past import log, original_path, read_at
 from reverie.memory.store.worktree import (
@@ -39,6 +39,7 @@ from reverie.memory.store.worktree import (
 from reverie.memory.store.writer import Attribute, Files, Writer, conflict_path, find_secrets, merge_bytes
 from reverie.memory.topics.filenames import file_name, find_topic, key_of
 from reverie.memory.topics.polarity import find_distortion, keep_as_said
+from reverie.memory.topics.scope import find_private_reason
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.topics.value import Vetted
 from reverie.messages.injection import flags
@@ -267,6 +268,11 @@ class Store:
                 self._vetted.add(text.encode(), topic)
             return self.writer.commit(contents, Change(author, reason, session, sources))
 
+    def update(self, build: Callable[[], Files], change: Change) -> str | None:
+        """Write what `build` makes of the files, as one commit; it is called when the directory is up to date."""
+        with self.writer.writing():
+            return self.writer.commit(build(), change)
+
     def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Saved:
         """Remove a topic from the directory; `undo` brings it back. Its text stays in the history: see `erase`."""
         with self.writer.writing():
@@ -390,11 +396,20 @@ class Store:
                     "save where the secret is stored instead",
                     by="secret scan",
                 )
+            if path.startswith(TEAM) and is_topic_path(path):
+                self._refuse_private(path, content)
             if change.author in _WORDING and is_topic_path(path) and not path.startswith(f"{CONFLICTS}/"):
                 self._refuse_distortion(path, content)
             if erased.hashes and path != INDEX_FILE and erased.covers(extract_topic_text(content)):
                 name = self._note_refused(path, content, change.author, {"erased"})
                 raise Refused(f"{name!r} was not saved: it was erased, and only a person may save it again", by="erase")
+
+    def _refuse_private(self, path: str, content: bytes) -> None:
+        """Refuse a topic below `team/` that is about one person."""
+        topic = _parse_leniently(path, content)
+        reason = find_private_reason(topic)
+        if reason:
+            raise Refused(f"{topic.name!r} was not saved for the team: {reason}", by="team scope")
 
     def _refuse_distortion(self, path: str, content: bytes) -> None:
         """Refuse a topic that contradicts the words it quotes."""

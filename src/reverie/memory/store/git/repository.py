@@ -14,14 +14,18 @@ import atexit
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reverie.errors import Unavailable
 from reverie.files import write_atomic, write_folder
-from reverie.files.git import git_environment
+from reverie.files.git import git_environment, run_program, transport_environment
 from reverie.files.places.paths import MemoryFolder
 from reverie.values import value
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 PRIVATE = "reverie"
 """The folder inside the git directory that holds what is ours alone, and marks the repository as ours."""
@@ -86,6 +90,21 @@ _ENVIRONMENT = {"GIT_DEFAULT_HASH": "sha1", "GIT_DEFAULT_REF_FORMAT": "files", "
 _COMMAND_SETTINGS: tuple[str, ...] = tuple(
     argument for key, value in SETTINGS if value for argument in ("-c", f"{key}={value}")
 )
+_TRANSPORT_SETTINGS = (
+    ("core.hooksPath", os.devnull),
+    ("core.fsmonitor", "false"),
+    ("core.logAllRefUpdates", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+    ("push.gpgSign", "false"),
+    ("push.followTags", "false"),
+    ("fetch.writeCommitGraph", "false"),
+    ("fetch.unpackLimit", "1"),
+)
+"""What a user's own settings must not change when a remote is reached."""
 _shown: dict[tuple[int, Path], Path] = {}
 
 
@@ -174,6 +193,16 @@ class Git:
             stderr = done.stderr.decode("utf-8", "replace").strip()
             raise Unavailable(f"git {arguments[0]} failed in {self.directory}: {stderr or f'exit {done.returncode}'}")
         return done.stdout
+
+    def run_transport(self, *arguments: str, inherited: Mapping[str, str], seconds: float) -> CompletedProcess[bytes]:
+        """Run `fetch`, `push` or `ls-remote` as the user would, within a time limit; returns it however it ended.
+
+        The repository's own settings do not count; those of the user do, for keys and credential helpers.
+        """
+        own = {name: self.environment[name] for name in ("GIT_DIR", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE")}
+        flags = [argument for key, setting in _TRANSPORT_SETTINGS for argument in ("-c", f"{key}={setting}")]
+        command = [self.program, "--no-pager", *flags, *arguments]
+        return run_program(command, self.directory, {**transport_environment(inherited), **own}, seconds)
 
     def command(self, *arguments: str) -> list[str]:
         """The whole command line, for those who run it themselves."""

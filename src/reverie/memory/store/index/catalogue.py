@@ -54,6 +54,7 @@ _TOPICS = "SELECT path, name, hooks, type, flags, day FROM lines WHERE place IS 
 _Values = tuple[bytes, bytes, bytes, bytes | None, bytes | None, bytes | None, str | None, int, str | None, int | None]
 TEAM = "team/"
 """Team memory has an index of its own."""
+TEAM_INDEX = f"{TEAM}{INDEX_FILE}"
 
 
 class _Pending(NamedTuple):
@@ -310,7 +311,21 @@ class Catalogue:
             text = self._render(touched, previous)
         if text is not None:
             follows[INDEX_FILE] = text.encode("utf-8", "surrogateescape")
+        if TEAM_INDEX not in files and any(path.startswith(TEAM) for path in touched):
+            follows[TEAM_INDEX] = self._render_team(touched)
         return follows
+
+    def _render_team(self, touched: Mapping[str, bytes | None]) -> bytes | None:
+        """The index of team memory after these files have changed; None where there is none."""
+        paths = {path for path in (*self._history.entries, *touched) if path.startswith(TEAM) and is_topic_path(path)}
+        contents = ((path, touched[path] if path in touched else read_tracked(self._folder, path)) for path in paths)
+        rows = [row for path, content in contents if content is not None and (row := self._row(path, content))]
+        if not rows:
+            return None
+        previous = (read_tracked(self._folder, TEAM_INDEX) or b"").decode("utf-8", "surrogateescape")
+        removed = [path.removeprefix(TEAM) for path, content in touched.items() if content is None]
+        below = [replace(row, path=row.path.removeprefix(TEAM)) for row in rows]
+        return render_index(below, previous, removed=removed, limits=self._limits).encode("utf-8", "surrogateescape")
 
     def settle(self) -> None:
         """Keep what was put for a change, now that it is committed."""

@@ -1,0 +1,267 @@
+"""`reverie team`: memories that are shared with colleagues."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reverie.apps.cli.options import MemorySelection, as_json, memory_options
+
+if TYPE_CHECKING:
+    from reverie.memory.team.entry import RefusedEntry
+    from reverie.memory.team.sync import Outgoing, SyncReport
+    from reverie.memory.team.team import Team, TeamStatus
+
+_WHY_REFUSED = "remove it from the file, or save where the secret is stored instead"
+
+
+@click.group("team")
+def command() -> None:
+    """Share memories with colleagues over a git remote.
+
+    A memory is shared when it was saved with `reverie save --team` and pushed. Memories about a person are never
+    shared, nor is anything that looks like a secret.
+
+    \b
+    Examples:
+      reverie team join git@example.org:acme/app.git
+      reverie save --team "Integration tests need the database of docker compose."
+      reverie team status
+      reverie team push
+      reverie team pull
+    """
+
+
+@command.command("join")
+@click.argument("remote")
+@click.option("--name", default="", metavar="NAME", help="Your name for colleagues (default: git's user.name).")
+@as_json
+@memory_options
+def join(selection: MemorySelection, *, remote: str, name: str, as_json: bool) -> None:
+    """Join a team: REMOTE is any git repository you can push to; a branch of its own is used in it.
+
+    Takes what is shared there. Nothing is sent before the first `reverie team push`.
+
+    \b
+    Examples:
+      reverie team join git@example.org:acme/app.git
+      reverie team join git+https://example.org/acme/app
+      reverie team join /srv/git/memory.git
+    """
+    team = _open(selection)
+    joined = team.join(remote, name=name)
+    report = team.pull()
+    if as_json:
+        _print_json(_report_document(report) | {"remote": joined.remote, "name": joined.name})
+        return
+    click.echo(f"joined {joined.remote} as {joined.name}")
+    _print_report(report)
+    outgoing = [each for each in team.status().outgoing if not each.refused]
+    if outgoing:
+        _say(f"{_count(len(outgoing))} of yours not shared yet: run `reverie team status`, then `reverie team push`")
+
+
+@command.command("status")
+@as_json
+@memory_options
+def status(selection: MemorySelection, *, as_json: bool) -> None:
+    """Show what is shared and what the next push would send, each with author and trust.
+
+    \b
+    Examples:
+      reverie team status
+      reverie team status --json
+    """
+    now = _open(selection).status()
+    if as_json:
+        _print_json(_status_document(now))
+        return
+    if now.joined is None:
+        _say("no team joined: run `reverie team join REMOTE`")
+    else:
+        pulled = f"{now.agreed.pulled:%Y-%m-%d %H:%M}" if now.agreed.pulled else "never"
+        click.echo(f"{now.joined.remote} as {now.joined.name}: {_count(now.entries)} shared, last pulled {pulled}")
+    _print_outgoing(now.outgoing)
+    _print_refused(now.agreed.refused)
+    if now.joined is not None and not now.joined.may_push and now.outgoing:
+        _say("nothing is sent before you agree: run `reverie team push`")
+
+
+@command.command("pull")
+@as_json
+@memory_options
+def pull(selection: MemorySelection, *, as_json: bool) -> None:
+    """Take what colleagues share; edits on both sides are merged, a conflict keeps both.
+
+    \b
+    Examples:
+      reverie team pull
+      reverie team pull --json
+    """
+    report = _open(selection).pull()
+    if as_json:
+        _print_json(_report_document(report))
+    else:
+        _print_report(report)
+
+
+@command.command("push")
+@click.option("--yes", is_flag=True, help="Do not ask: share with this remote, and delete there what is gone here.")
+@as_json
+@memory_options
+def push(selection: MemorySelection, *, yes: bool, as_json: bool) -> None:
+    """Send what is new here, after a pull. The first push of a repository asks.
+
+    \b
+    Examples:
+      reverie team push
+      reverie team push --yes --json
+    """
+    team = _open(selection)
+    now = team.status()
+    if now.joined is not None and not now.joined.may_push and (yes or _agrees(now)):
+        team.allow_push()
+    report = team.push(may_delete_many=yes)
+    if as_json:
+        _print_json(_report_document(report))
+    else:
+        _print_report(report)
+
+
+@command.command("watch")
+@memory_options
+def watch(selection: MemorySelection) -> None:
+    """Pull now and then, and push edits as they are made, until interrupted.
+
+    A session does the same by itself; this is for machines on which memories are edited without one.
+
+    \b
+    Examples:
+      reverie team watch
+    """
+    from reverie.memory.team.watch import watch_team
+
+    watch_team(_open(selection), tell=_say)
+
+
+@command.command("leave")
+@click.option("--forget", is_flag=True, help="Also forget what was agreed; use it when the state is damaged.")
+@as_json
+@memory_options
+def leave(selection: MemorySelection, *, forget: bool, as_json: bool) -> None:
+    """Stop sharing. Memories stay, here and there.
+
+    \b
+    Examples:
+      reverie team leave
+    """
+    left = _open(selection).leave(forget=forget)
+    if as_json:
+        _print_json({"remote": left.remote})
+    else:
+        click.echo(f"left {left.remote}; its memories stay in this directory")
+
+
+def _open(selection: MemorySelection) -> Team:
+    from reverie.errors import Refused, UserMistake
+
+    memory = selection.open()
+    if memory.off is not None:
+        raise Refused(f"memory is off: {memory.off}", by="settings")
+    if memory.scope.name == "user":
+        raise UserMistake("your user memory is private; leave out --user")
+    return memory.team
+
+
+def _agrees(now: TeamStatus) -> bool:
+    """Ask once per repository, in a terminal; elsewhere the answer is no."""
+    if not sys.stdin.isatty() or now.joined is None:
+        return False
+    _print_outgoing(now.outgoing)
+    return click.confirm(f"Share these, and later team memories, with everybody who can read {now.joined.remote}?")
+
+
+def _print_outgoing(outgoing: tuple[Outgoing, ...]) -> None:
+    from reverie.apps.cli.output import print_table
+
+    ready = [each for each in outgoing if not each.refused]
+    if ready:
+        columns = [("change", "left"), ("path", "left"), ("name", "flex"), ("author", "left"), ("trust", "left")]
+        print_table(columns, [(o.change, o.path, o.name, o.author, o.trust or "–") for o in ready])
+    else:
+        _say("nothing to send")
+    _print_refused(tuple(refusal for each in outgoing for refusal in each.refused))
+
+
+def _print_report(report: SyncReport) -> None:
+    for verb, paths in (("pulled", report.pulled), ("pushed", report.pushed), ("deleted", report.deleted)):
+        for path in paths:
+            click.echo(f"{verb:8}  {path}")
+    for path in report.conflicts:
+        click.echo(f"conflict  {path}")
+        _say(f"an edit lost against another one or a deletion; it is kept in {path}")
+    _print_refused(report.refused)
+    if not (report.pulled or report.pushed or report.deleted or report.conflicts):
+        click.echo("up to date")
+
+
+def _print_refused(refused: tuple[RefusedEntry, ...]) -> None:
+    for each in refused:
+        way = "not sent" if each.direction == "out" else "not taken"
+        next_step = f"; {_WHY_REFUSED}" if each.direction == "out" and "secret" in each.rule else ""
+        _say(f"{way}: {each}{next_step}")
+
+
+def _report_document(report: SyncReport) -> dict[str, Any]:
+    return {
+        "pulled": list(report.pulled),
+        "pushed": list(report.pushed),
+        "deleted": list(report.deleted),
+        "conflicts": list(report.conflicts),
+        "refused": [_refused_document(each) for each in report.refused],
+    }
+
+
+def _refused_document(refused: RefusedEntry) -> dict[str, Any]:
+    return {
+        "path": refused.path,
+        "rule": refused.rule,
+        "line": refused.line or None,
+        "direction": refused.direction,
+    }
+
+
+def _status_document(now: TeamStatus) -> dict[str, Any]:
+    joined, agreed = now.joined, now.agreed
+    refused = (*agreed.refused, *(refusal for each in now.outgoing for refusal in each.refused))
+    return {
+        "remote": joined.remote if joined else None,
+        "name": joined.name if joined else None,
+        "may_push": joined.may_push if joined else False,
+        "shared": now.entries,
+        "pulled_at": agreed.pulled.isoformat() if agreed.pulled else None,
+        "outgoing": [
+            {"path": o.path, "change": o.change, "name": o.name, "author": o.author, "trust": o.trust or None}
+            for o in now.outgoing
+            if not o.refused
+        ],
+        "refused": [_refused_document(each) for each in refused],
+    }
+
+
+def _count(number: int) -> str:
+    from reverie.apps.cli.output import format_count
+
+    return format_count(number, "memory", "memories")
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    from reverie.apps.cli.output import print_json
+
+    print_json(document)
+
+
+def _say(message: str) -> None:
+    click.echo(f"reverie: {message}", err=True)

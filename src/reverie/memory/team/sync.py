@@ -1,0 +1,286 @@
+"""Pull and push between the `team/` directory and a remote; knows no transport.
+
+A pull merges everything the remote holds into the directory, as one commit by `sync`, and then notes what both sides
+agree on. A push is a pull, after which what differs from that agreement is sent. The files and the agreement are all
+there is: killed at any point, the next pull or push compares again and does the rest.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from reverie.errors import Conflict, Damaged, Refused
+from reverie.files import locked
+from reverie.memory.store.change import Change
+from reverie.memory.store.erased_sentences import read_erased
+from reverie.memory.store.index.catalogue import TEAM
+from reverie.memory.store.topic_store import Store
+from reverie.memory.store.worktree import is_topic_path, list_tracked, read_tracked
+from reverie.memory.store.writer import conflict_path
+from reverie.memory.team.entry import RefusedEntry, TeamEntry, TeamRemote, TeamSnapshot, live_entry, tombstone
+from reverie.memory.team.merge import merge_file
+from reverie.memory.team.rules import find_refusals, name_paths
+from reverie.memory.team.state import AgreedState, TeamFolder, read_agreed, write_agreed
+from reverie.memory.topics.topic import parse_topic
+from reverie.settings.tree import TeamSettings
+from reverie.values import value
+
+_PUSH_TRIES = 8
+"""How often a push starts again because somebody else was faster."""
+_PAUSE_SECONDS = 0.1
+"""Before the second try; grows with each, by a random share so that two do not meet again."""
+_MANY_DELETIONS = 10
+"""From so many on, deletions of more than half of all entries are taken for an accident unless a person agrees."""
+
+
+@value
+class SyncReport:
+    """What a pull or a push did; paths are below `team/`."""
+
+    pulled: tuple[str, ...] = ()
+    """New or changed here."""
+    pushed: tuple[str, ...] = ()
+    """New or changed there."""
+    deleted: tuple[str, ...] = ()
+    """Removed here or there."""
+    conflicts: tuple[str, ...] = ()
+    """Conflict copies that were made, inside the memory directory."""
+    refused: tuple[RefusedEntry, ...] = ()
+    commit: str | None = None
+    """The commit of what changed here."""
+
+
+@value
+class Outgoing:
+    """One change that a push would send."""
+
+    path: str
+    change: str
+    """`new`, `changed` or `deleted`."""
+    author: str
+    trust: str
+    name: str
+    entry: TeamEntry
+    refused: tuple[RefusedEntry, ...] = ()
+
+
+@dataclass(slots=True)
+class TeamSync:
+    """Brings one memory directory and one remote together."""
+
+    store: Store
+    folder: TeamFolder
+    remote: TeamRemote
+    me: str
+    settings: TeamSettings
+    now: Callable[[], datetime]
+
+    def pull(self) -> SyncReport:
+        """Take what the remote has.
+
+        Raises:
+            Unavailable: it cannot be reached; nothing changed.
+        """
+        with self._locked():
+            return self._pull()[0]
+
+    def push(self, *, may_delete_many: bool = False) -> SyncReport:
+        """Take what the remote has and send what is new here.
+
+        Raises:
+            Unavailable: it cannot be reached; what is new here stays and is sent next time.
+            Conflict: others were faster each time.
+            Refused: most entries are gone here, which nobody has agreed to.
+        """
+        with self._locked():
+            report, snapshot, agreed = self._pull()
+            for attempt in range(_PUSH_TRIES):
+                outgoing = find_outgoing(self.store, agreed, self.me, self.settings)
+                held = {each.path for each in (*snapshot.refused, *report.refused) if each.direction == "in"}
+                ready = {each.path: each.entry for each in outgoing if not each.refused and each.path not in held}
+                report = replace(report, refused=_unique((*report.refused, *(r for o in outgoing for r in o.refused))))
+                if not ready:
+                    return report
+                if not may_delete_many:
+                    _refuse_many_deletions(ready, agreed)
+                try:
+                    version = self.remote.send(snapshot, ready)
+                except Conflict:
+                    if attempt + 1 == _PUSH_TRIES:
+                        raise
+                    time.sleep(_PAUSE_SECONDS * (attempt + 1) * (0.5 + random.random()))
+                    more, snapshot, agreed = self._pull()
+                    report = _join(report, more)
+                    continue
+                entries, mine = {**agreed.entries, **ready}, agreed.mine.union(ready)
+                write_agreed(self.folder, replace(agreed, version=version, entries=entries, mine=mine))
+                return replace(
+                    report,
+                    pushed=tuple(path for path, entry in ready.items() if not entry.is_deleted),
+                    deleted=(*report.deleted, *(path for path, entry in ready.items() if entry.is_deleted)),
+                )
+            raise AssertionError("unreachable")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.folder.directory.mkdir(parents=True, exist_ok=True)
+        wait = self.settings.timeout_seconds
+        with locked(self.folder.lock, label="syncing team memory", now=self.now(), timeout_seconds=wait):
+            yield
+
+    def _pull(self) -> tuple[SyncReport, TeamSnapshot, AgreedState]:
+        agreed = read_agreed(self.folder)
+        snapshot = self.remote.fetch(agreed.entries, agreed.version)
+        if snapshot is None:
+            unchanged = TeamSnapshot(agreed.version, agreed.entries, agreed.refused)
+            return SyncReport(refused=agreed.refused), unchanged, agreed
+        report, accepted, mine = self._take(agreed, snapshot)
+        agreed = AgreedState(snapshot.version, accepted, report.refused, self.now(), frozenset(mine))
+        write_agreed(self.folder, agreed)
+        return report, snapshot, agreed
+
+    def _take(
+        self, agreed: AgreedState, snapshot: TeamSnapshot
+    ) -> tuple[SyncReport, Mapping[str, TeamEntry], set[str]]:
+        """Merge a snapshot into the directory; returns what is agreed on from then on, and what of it is ours."""
+        change = Change("sync", "take what the team shares")
+        accepted: dict[str, TeamEntry] = {}
+        mine: set[str] = set()
+        refused = list(snapshot.refused)
+        pulled: list[str] = []
+        deleted: list[str] = []
+        copies: list[str] = []
+
+        def merge_all() -> dict[str, bytes | None]:
+            ours, unreadable = read_team_files(self.store)
+            erased = read_erased(self.store.history.private)
+            held = {path.removeprefix(TEAM) for path in self.store.held if path.startswith(TEAM)}
+            unread = {each.path for each in snapshot.refused} | unreadable | held
+            files: dict[str, bytes | None] = {}
+            for path in sorted({*agreed.entries, *snapshot.entries}):
+                base, theirs = agreed.entries.get(path), snapshot.entries.get(path)
+                faults: tuple[RefusedEntry, ...] = ()
+                if theirs is not None and theirs.text is not None and (base is None or base.sha256 != theirs.sha256):
+                    faults = find_refusals(path, theirs.text, self.settings, direction="in", erased=erased)
+                if faults or path in unread:
+                    refused.extend(faults)
+                    if base is not None:
+                        accepted[path] = base
+                        mine.update({path} & agreed.mine)
+                    continue
+                if theirs is not None:
+                    accepted[path] = theirs
+                    is_same = base is not None and base.sha256 == theirs.sha256
+                    # A push that was killed before it noted its end.
+                    is_own = theirs.text == ours.get(path) and theirs.author == self.me
+                    if (is_same and path in agreed.mine) or (not is_same and is_own):
+                        mine.add(path)
+                merged = merge_file(path, base, ours.get(path), theirs)
+                if merged.text != ours.get(path):
+                    files[f"{TEAM}{path}"] = None if merged.text is None else merged.text.encode()
+                    (deleted if merged.text is None else pulled).append(path)
+                if merged.losing is not None:
+                    losing = merged.losing.encode()
+                    copy = conflict_path(f"{TEAM}{path}", losing)
+                    files[copy] = losing
+                    copies.append(copy)
+            return files
+
+        commit = self.store.update(merge_all, change)
+        report = SyncReport(
+            tuple(pulled), (), tuple(deleted), tuple(copies), refused=_unique(tuple(refused)), commit=commit
+        )
+        return report, accepted, mine
+
+
+def find_outgoing(store: Store, agreed: AgreedState, me: str, settings: TeamSettings) -> tuple[Outgoing, ...]:
+    """What a push would send, each with author and trust; compares with the agreement only, asks no remote."""
+    ours, unreadable = read_team_files(store)
+    rows: list[Outgoing] = []
+    live = {path for path, entry in agreed.entries.items() if not entry.is_deleted}
+    free = settings.max_entries - len(live)
+    for path in sorted({*ours, *live} - unreadable):
+        text, base = ours.get(path), agreed.entries.get(path)
+        if text is None:
+            assert base is not None
+            rows.append(Outgoing(path, "deleted", me, "", path, tombstone(base.sha256, me)))
+            continue
+        entry = live_entry(text, me, _read_trust(path, text))
+        if base is not None and not base.is_deleted and base.sha256 == entry.sha256:
+            continue
+        is_new = path not in live
+        faults = find_refusals(path, text, settings, direction="out")
+        if is_new and not faults:
+            free -= 1
+            if free < 0:
+                faults = (RefusedEntry(path, f"more than {settings.max_entries:,} entries", 0, "out"),)
+        name = _read_name(path, text) if not faults else path
+        rows.append(Outgoing(path, "new" if is_new else "changed", me, entry.trust, name, entry, faults))
+    rows += [
+        Outgoing(path, "changed", me, "", path, tombstone("", me), (RefusedEntry(path, "not UTF-8 text", 0, "out"),))
+        for path in sorted(unreadable)
+    ]
+    return tuple(rows)
+
+
+def read_team_files(store: Store) -> tuple[dict[str, str], set[str]]:
+    """The texts of the team directory by path, and the paths of files that are not UTF-8 text."""
+    texts: dict[str, str] = {}
+    unreadable: set[str] = set()
+    for tracked in list_tracked(store.folder):
+        if not tracked.startswith(TEAM) or not is_topic_path(tracked):
+            continue
+        path = tracked.removeprefix(TEAM)
+        content = read_tracked(store.folder, tracked)
+        try:
+            if content is not None:
+                texts[path] = content.decode()
+        except UnicodeDecodeError:
+            unreadable.add(path)
+    return texts, unreadable
+
+
+def _refuse_many_deletions(ready: Mapping[str, TeamEntry], agreed: AgreedState) -> None:
+    gone = [path for path, entry in ready.items() if entry.is_deleted]
+    live = sum(not entry.is_deleted for entry in agreed.entries.values())
+    if len(gone) >= _MANY_DELETIONS and 2 * len(gone) > live:
+        raise Refused(
+            f"nothing was sent: {len(gone)} of {live} team memories are missing here ({name_paths(gone)}); "
+            "run `reverie team push --yes` to delete them for everybody, or `reverie undo` to bring them back",
+            by="team",
+        )
+
+
+def _read_trust(path: str, text: str) -> str:
+    try:
+        return parse_topic(path, text).trust or ""
+    except Damaged:
+        return ""
+
+
+def _read_name(path: str, text: str) -> str:
+    try:
+        return parse_topic(path, text).name
+    except Damaged:
+        return path
+
+
+def _unique(refused: tuple[RefusedEntry, ...]) -> tuple[RefusedEntry, ...]:
+    return tuple(dict.fromkeys(refused))
+
+
+def _join(first: SyncReport, second: SyncReport) -> SyncReport:
+    """Two pulls as one."""
+    return SyncReport(
+        tuple(dict.fromkeys((*first.pulled, *second.pulled))),
+        (),
+        tuple(dict.fromkeys((*first.deleted, *second.deleted))),
+        tuple(dict.fromkeys((*first.conflicts, *second.conflicts))),
+        _unique((*first.refused, *second.refused)),
+        second.commit or first.commit,
+    )
