@@ -83,3 +83,22 @@ def test_characters_that_nobody_sees_are_warned_of() -> None:
 @requirement("context:user:date-change")
 def test_a_new_day_is_announced() -> None:
     assert "today is 2026-11-16 (Monday)" in date_change(date(2026, 11, 16))
+
+
+@requirement("team:index")
+def test_the_team_index_follows_the_private_one_within_the_same_limits() -> None:
+    limits = IndexLimits(lines=20)
+    private = "".join(f"- [P{number}](p{number}.md) — private\n" for number in range(30))
+    team = "".join(f"- [T{number}](t{number}.md) — shared\n" for number in range(30))
+    both = user_context(
+        [], today=TODAY, index=private, index_path="/m", team_index=team, team_index_path="/t", limits=limits
+    )
+    few = user_context(
+        [], today=TODAY, index=private[:60], index_path="/m", team_index=team, team_index_path="/t", limits=limits
+    )
+
+    assert both.index("[P0]") < both.index("[T0]")
+    assert both.count("— private") + both.count("— shared") <= limits.lines
+    assert both.count("— shared") >= 1
+    assert few.count("— shared") >= 15
+    assert "colleagues" not in user_context([], today=TODAY, index=private, index_path="/m", limits=limits)

@@ -14,5 +14,6 @@ From the bottom up; a package imports only those above it in this list:
 - `drafts` (a new memory beside the stored ones), `contradiction` (against what the user said),
   `retention` (how long transcripts and spills stay)
 - `dream`: everything put in order now and then
+- `team`: what is shared with colleagues, and its remote
 - `doctor` (what is wrong, and the repairs that need no question)
 """

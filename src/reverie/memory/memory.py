@@ -757,6 +757,8 @@ class Memory:
             from reverie.memory.search.past_sessions import remove_erased
 
             remove_erased(self._places, self._root)
+        if any(path.startswith("team/") for path in erased.paths):
+            return replace(erased, elsewhere=(*erased.elsewhere, *self.team.erase(erased.paths)))
         return erased
 
     def transcripts(self) -> tuple[Path, ...]:

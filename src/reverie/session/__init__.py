@@ -13,7 +13,7 @@ What the model is told: `opening_prompt` (all of it), `system_prompt` (by sectio
 
 Between and after turns: `background_work` (the list of it), `notes` (session notes), `extraction` (what a turn taught),
 `dream`, `retention` (files that expired), `disk_changes` (what hooks hear of), `lifecycle_hooks` (start, idle and end),
-`file_history` (going back, with files).
+`file_history` (going back, with files), `team_memory` (pulls and pushes of what is shared).
 
 What people bring: `extensions` (all of it), `skills`, `mcp_tools`, `project_trust` (what waits for the user's word,
 instruction files from outside the project and permission rules that outlive the session included), `memory_writes`

@@ -140,6 +140,7 @@ REMOVED: Mapping[str, str] = {
     "notes.title_words_max": "the title of the notes has no separate limit; `notes.section_tokens` limits its section",
     "notes.title_words_min": "the title of the notes has no separate limit; `notes.section_tokens` limits its section",
     "recall.scan_front_matter_lines": "front matter is always read completely",
+    "team.server": "a team is joined with `reverie team join REMOTE`, once for each project",
     "recall.scan_max_files": "recall searches all memories; background writers see the newest 200",
 }
 """Keys and tables that settings files of earlier versions may hold, with what to do instead."""

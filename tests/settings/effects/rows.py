@@ -43,6 +43,7 @@ from tests.settings.effects.doors import (
     window,
     write_topics,
 )
+from tests.settings.effects.team import pulled_first, shared, watched
 from tests.settings.effects.team_server import PROVIDER, ask_server, run_server
 from tests.settings.effects.timed import TIMED
 
@@ -430,6 +431,13 @@ ROWS: dict[str, Row] = {
     "home": Row("/elsewhere", at_home),
     "config_home": Row("/elsewhere", at_home),
     "project_dir_name": Row("mine", at_home),
+    # Sharing
+    "team.max_file_bytes": Row(300, shared),
+    "team.max_entries": Row(1, shared),
+    "team.debounce_seconds": Row(100.0, watched),
+    "team.pull_minutes": Row(100.0, watched),
+    "team.timeout_seconds": Row(0.001, shared),
+    "team.first_pull_seconds": Row(0.0, pulled_first, {"team.first_pull_seconds": 30.0}),
     # Keeping
     "retention.transcript_days": Row(5, SWEPT),
     "retention.spill_days": Row(90, SWEPT),

@@ -11,7 +11,7 @@ from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 if TYPE_CHECKING:
     from reverie.memory.team.entry import RefusedEntry
-    from reverie.memory.team.sync import Outgoing, SyncReport
+    from reverie.memory.team.sync import OutgoingChange, SyncReport
     from reverie.memory.team.team import Team, TeamStatus
 
 _WHY_REFUSED = "remove it from the file, or save where the secret is stored instead"
@@ -183,7 +183,7 @@ def _agrees(now: TeamStatus) -> bool:
     return click.confirm(f"Share these, and later team memories, with everybody who can read {now.joined.remote}?")
 
 
-def _print_outgoing(outgoing: tuple[Outgoing, ...]) -> None:
+def _print_outgoing(outgoing: tuple[OutgoingChange, ...]) -> None:
     from reverie.apps.cli.output import print_table
 
     ready = [each for each in outgoing if not each.refused]

@@ -25,7 +25,7 @@ class InstructionKind(StrEnum):
     LOCAL = "Local"
     AUTO_MEMORY = "AutoMem"
     TEAM_MEMORY = "TeamMem"
-    """The memory indexes: the user's own and the team's. They join the instructions in the conversation and are not loaded here."""
+    """The memory indexes, the user's own and the team's: they join the instructions and are not loaded here."""
 
 
 class LoadReason(StrEnum):

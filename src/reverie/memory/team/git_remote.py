@@ -294,7 +294,7 @@ def _parse_tombstone(text: str) -> TeamEntry:
 
 def _read_trust(path: str, text: str) -> str:
     try:
-        return parse_topic(path, text).trust or ""
+        return str(parse_topic(path, text).trust or "")
     except Damaged:
         return ""
 

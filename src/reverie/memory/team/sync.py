@@ -56,7 +56,7 @@ class SyncReport:
 
 
 @value
-class Outgoing:
+class OutgoingChange:
     """One change that a push would send."""
 
     path: str
@@ -198,17 +198,17 @@ class TeamSync:
         return report, accepted, mine
 
 
-def find_outgoing(store: Store, agreed: AgreedState, me: str, settings: TeamSettings) -> tuple[Outgoing, ...]:
+def find_outgoing(store: Store, agreed: AgreedState, me: str, settings: TeamSettings) -> tuple[OutgoingChange, ...]:
     """What a push would send, each with author and trust; compares with the agreement only, asks no remote."""
     ours, unreadable = read_team_files(store)
-    rows: list[Outgoing] = []
+    rows: list[OutgoingChange] = []
     live = {path for path, entry in agreed.entries.items() if not entry.is_deleted}
     free = settings.max_entries - len(live)
     for path in sorted({*ours, *live} - unreadable):
         text, base = ours.get(path), agreed.entries.get(path)
         if text is None:
             assert base is not None
-            rows.append(Outgoing(path, "deleted", me, "", path, tombstone(base.sha256, me)))
+            rows.append(OutgoingChange(path, "deleted", me, "", path, tombstone(base.sha256, me)))
             continue
         entry = live_entry(text, me, _read_trust(path, text))
         if base is not None and not base.is_deleted and base.sha256 == entry.sha256:
@@ -220,9 +220,11 @@ def find_outgoing(store: Store, agreed: AgreedState, me: str, settings: TeamSett
             if free < 0:
                 faults = (RefusedEntry(path, f"more than {settings.max_entries:,} entries", 0, "out"),)
         name = _read_name(path, text) if not faults else path
-        rows.append(Outgoing(path, "new" if is_new else "changed", me, entry.trust, name, entry, faults))
+        rows.append(OutgoingChange(path, "new" if is_new else "changed", me, entry.trust, name, entry, faults))
     rows += [
-        Outgoing(path, "changed", me, "", path, tombstone("", me), (RefusedEntry(path, "not UTF-8 text", 0, "out"),))
+        OutgoingChange(
+            path, "changed", me, "", path, tombstone("", me), (RefusedEntry(path, "not UTF-8 text", 0, "out"),)
+        )
         for path in sorted(unreadable)
     ]
     return tuple(rows)
@@ -258,7 +260,7 @@ def _refuse_many_deletions(ready: Mapping[str, TeamEntry], agreed: AgreedState) 
 
 def _read_trust(path: str, text: str) -> str:
     try:
-        return parse_topic(path, text).trust or ""
+        return str(parse_topic(path, text).trust or "")
     except Damaged:
         return ""
 

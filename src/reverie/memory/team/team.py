@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from reverie.values import value
 if TYPE_CHECKING:
     from reverie.files.places.paths import MemoryFolder
     from reverie.memory.search.render import Hit
-    from reverie.memory.team.sync import Outgoing, SyncReport, TeamSync
+    from reverie.memory.team.sync import OutgoingChange, SyncReport, TeamSync
 
 
 _WHOSE = {"said": "said by", "inferred": "inferred by the agent of", "seen": "seen by the agent of"}
@@ -44,7 +45,7 @@ class TeamStatus:
     joined: Joined | None
     entries: int
     """How many memories both sides agree on."""
-    outgoing: tuple[Outgoing, ...]
+    outgoing: tuple[OutgoingChange, ...]
     agreed: AgreedState
 
 
@@ -90,7 +91,7 @@ class Team:
         joined = Joined(remote, who, email, may_push=is_same and before is not None and before.may_push)
         if not is_same:
             remove_agreed(folder)
-        self._sync(joined).remote.fetch({}, "")
+        self.build_sync(joined).remote.fetch({}, "")
         write_joined(folder, joined)
         return joined
 
@@ -132,7 +133,7 @@ class Team:
             UserMistake: no remote was joined.
             Unavailable: the remote cannot be reached.
         """
-        return self._sync(self.require_joined()).pull()
+        return self.build_sync(self.require_joined()).pull()
 
     def push(self, *, may_delete_many: bool = False) -> SyncReport:
         """Take what the others share and send what is new here.
@@ -149,7 +150,24 @@ class Team:
                 "`reverie team push --yes` once for this repository",
                 by="team",
             )
-        return self._sync(joined).push(may_delete_many=may_delete_many)
+        return self.build_sync(joined).push(may_delete_many=may_delete_many)
+
+    def erase(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Delete erased memories at the remote and in our copy of it; return the places that keep earlier versions."""
+        folder = team_folder(self.memory_folder)
+        joined = read_joined(folder)
+        if joined is None:
+            return ()
+        entries = read_agreed(folder, with_texts=False).entries
+        if not any(path.removeprefix(TEAM) in entries for path in paths):
+            return ()
+        problem = ""
+        try:
+            self.push()
+        except Error as failure:
+            problem = f"; not deleted there yet: {failure}"
+        shutil.rmtree(folder.git, ignore_errors=True)
+        return (f"{joined.remote} (earlier commits of its branch, and colleagues' histories{problem})",)
 
     def has_outgoing(self) -> bool:
         """Whether something waits to be sent and may be."""
@@ -199,7 +217,8 @@ class Team:
             )
         return joined
 
-    def _sync(self, joined: Joined) -> TeamSync:
+    def build_sync(self, joined: Joined) -> TeamSync:
+        """What pulls from and pushes to a remote."""
         from reverie.memory.team.git_remote import GitRemote
         from reverie.memory.team.sync import TeamSync
 

@@ -5,5 +5,6 @@
 - `draft`: builds a topic from the arguments of a caller
 - `filenames`: the file name of a topic, and which topic a name means
 - when it counts: `age`, `anchors` (the files, symbols and URLs it refers to), `situations` (when it applies)
+- `scope`: whether it may be shared with the team
 - `polarity`: whether a topic contradicts the words that it quotes, by the tables of `polarity_words`
 """
