@@ -70,8 +70,8 @@ def paginated() -> list[dict[str, Any]]:
         return {"content_item_metadata": [{"provenance": {"type": kind}}]}
 
     item = {"type": "UserMessage", "content": [{"type": "text", "text": TYPED}]}
-    told = {"internal_chat_message_metadata_passthrough": provenance("harness")}
-    by_user = {"internal_chat_message_metadata_passthrough": provenance("user")}
+    told: dict[str, Any] = {"internal_chat_message_metadata_passthrough": provenance("harness")}
+    by_user: dict[str, Any] = {"internal_chat_message_metadata_passthrough": provenance("user")}
     return [
         codex_meta(ID, CWD, "0.166.0", history_mode="paginated", source="exec"),
         codex_message("developer", INJECTED, **told),

@@ -9,6 +9,9 @@ PROMISES: dict[str, Requirement] = {
     "hosts:opencode": Requirement(
         "sessions of opencode are read from its database, write-ahead log included, and from the older tree"
     ),
+    "hosts:agents": Requirement(
+        "sessions of Copilot, Qwen, Gemini, Antigravity, Cline, Goose and Cursor are read, in their earlier forms too"
+    ),
     "hosts:typed": Requirement("what the user typed is told from what a program injected, by each agent's own rules"),
     "hosts:unknown": Requirement("a record of a kind that a reader does not know is kept, counted and reported"),
     "hosts:subagents": Requirement("nothing in a sub-agent's session counts as typed"),

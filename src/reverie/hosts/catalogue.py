@@ -17,8 +17,17 @@ from reverie.errors import Damaged, Error
 from reverie.files import write_atomic
 from reverie.files.places import Places
 from reverie.files.places.transcripts import is_held_below, list_project_roots
-from reverie.hosts import codex, opencode
-from reverie.hosts.session import HostSession, ListedSession, SessionStamp, file_stamp, parse_object
+from reverie.hosts import antigravity, cline, codex, copilot, cursor, gemini, goose, opencode, qwen
+from reverie.hosts.session import (
+    HostSession,
+    ListedSession,
+    SessionStamp,
+    as_dict,
+    as_timestamp,
+    file_stamp,
+    parse_object,
+)
+from reverie.messages.codec import decode_json
 from reverie.messages.entries import AssistantEntry, Entry, UserEntry
 from reverie.messages.listing import Glance, is_prompt, read_glance, shorten_title
 from reverie.messages.transcript import read_entries
@@ -35,17 +44,18 @@ class SessionReader(Protocol):
     def list_in_database(self, database: Path, session: str | None = None) -> list[ListedSession]:
         """The sessions in a database of this agent, or one of them; only where the agent has databases."""
 
-    def is_session(self, head: dict[str, Any]) -> bool:
-        """Whether a file whose first record is this is the agent's."""
+    def is_session(self, head: dict[str, Any], path: Path) -> bool:
+        """Whether a file is the agent's, by its first record; the items of a JSON array stand under `items`."""
 
     def read_session(self, path: Path) -> HostSession:
         """One session; raises `OSError`, `ValueError` or `sqlite3.Error` when it cannot be read."""
 
 
-READERS: Mapping[str, SessionReader] = {reader.AGENT: cast("SessionReader", reader) for reader in (codex, opencode)}
+_MODULES = (codex, copilot, opencode, qwen, gemini, antigravity, cline, goose, cursor)
+READERS: Mapping[str, SessionReader] = {reader.AGENT: cast("SessionReader", reader) for reader in _MODULES}
 """The readers by the names of their agents."""
 
-_DATABASE_READERS = (cast("SessionReader", opencode),)
+_DATABASE_READERS = (cast("SessionReader", opencode), cast("SessionReader", goose))
 _FORMAT = 1
 """Version of the cache and of the readers: a change in what they find makes old rows invalid."""
 _HEAD_BYTES = 4_000_000
@@ -58,7 +68,7 @@ def find_reader(path: Path) -> SessionReader | None:
         readers = (reader for reader in _DATABASE_READERS if reader.list_in_database(path.parent, path.name))
         return next(readers, None)
     head = _read_head(path) if path.suffix in (".jsonl", ".json") and path.is_file() else None
-    return None if head is None else next((one for one in READERS.values() if one.is_session(head)), None)
+    return None if head is None else next((one for one in READERS.values() if one.is_session(head, path)), None)
 
 
 def read_host_session(path: Path) -> HostSession | None:
@@ -127,7 +137,8 @@ def list_host_glances(places: Places, agents: Iterable[str] = ()) -> list[Glance
     rows: dict[str, list[Any]] = {}
     glances: list[Glance] = []
     for agent in sorted(chosen & READERS.keys() & places.agents.keys()):
-        for path, stamp in READERS[agent].list_sessions(places.agents[agent]):
+        listed = (one for home in places.agents[agent] for one in READERS[agent].list_sessions(home))
+        for path, stamp in listed:
             row = cached.get(str(path))
             try:
                 glance = _from_row(path, row, stamp) or _glance(READERS[agent].read_session(path), stamp)
@@ -150,7 +161,7 @@ def list_project_glances(places: Places, directory: Path) -> list[Glance]:
 
 def _glance(session: HostSession, stamp: SessionStamp) -> Glance:
     spoken = [entry for entry in session.entries if isinstance(entry, UserEntry | AssistantEntry)]
-    replies = [entry for entry in spoken if isinstance(entry, AssistantEntry)]
+    replies = [entry for entry in spoken if isinstance(entry, AssistantEntry) and not entry.is_error]
     prompts = (entry.message.text for entry in spoken if isinstance(entry, UserEntry) and is_prompt(entry))
     times = [entry.envelope.timestamp for entry in spoken if entry.envelope.timestamp]
     usages = [entry.usage for entry in replies if entry.usage is not None]
@@ -163,7 +174,7 @@ def _glance(session: HostSession, stamp: SessionStamp) -> Glance:
         is_estimate=False,
         tokens=usages[-1].context_tokens if usages else None,
         model=next((entry.model for entry in reversed(replies) if entry.model), None),
-        updated=max(times, default=""),
+        updated=max(times, default=as_timestamp(stamp.changed_ns / 1e6)),
         created=min(times, default=""),
         cwd=session.cwd,
         git_branch=session.git_branch,
@@ -183,8 +194,11 @@ def _read_head(path: Path) -> dict[str, Any] | None:
     """The first record of a file, or the whole of a JSON document."""
     try:
         with path.open("rb") as file:
-            return parse_object(file.read() if path.suffix == ".json" else file.readline(_HEAD_BYTES))
-    except OSError:
+            if path.suffix != ".json":
+                return parse_object(file.readline(_HEAD_BYTES))
+            document = decode_json(file.read())
+            return {"items": document} if isinstance(document, list) else as_dict(document)
+    except (OSError, ValueError):
         return None
 
 

@@ -23,12 +23,12 @@ from reverie.hosts.session import (
     as_list,
     as_text,
     as_tokens,
+    as_usage,
     join_texts,
     list_session_files,
     read_json_lines,
 )
 from reverie.messages.blocks import Text, Thinking, ToolUse
-from reverie.messages.message import Usage
 
 AGENT = "codex"
 
@@ -74,7 +74,7 @@ def list_sessions(home: Path) -> Iterator[ListedSession]:
     return list_session_files(home, "sessions/**/rollout-*.jsonl", "archived_sessions/**/rollout-*.jsonl")
 
 
-def is_session(head: dict[str, Any]) -> bool:
+def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the content tells
     """Whether a file whose first record is this is a rollout."""
     if head.get("type") == "session_meta":
         return isinstance(head.get("payload"), dict)
@@ -225,10 +225,12 @@ class _Reader:
         if not counts or (total is not None and total == self._total):
             return
         self._total = total
-        cached = as_tokens(counts.get("cached_input_tokens"))
-        written = as_tokens(counts.get("cache_write_input_tokens"))
-        fresh = max(0, as_tokens(counts.get("input_tokens")) - cached - written)
-        usage = Usage(fresh, as_tokens(counts.get("output_tokens")), cached, written)
+        usage = as_usage(
+            counts.get("input_tokens"),
+            as_tokens(counts.get("output_tokens")),
+            counts.get("cached_input_tokens"),
+            counts.get("cache_write_input_tokens"),
+        )
         self.session.add_usage(f"{number}:usage", when, usage)
 
 

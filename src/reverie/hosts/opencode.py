@@ -63,7 +63,7 @@ def list_in_database(database: Path, session: str | None = None) -> list[ListedS
     return [(database / str(key), SessionStamp(size, int(changed or 0) * 1_000_000)) for key, changed, size in rows]
 
 
-def is_session(head: dict[str, Any]) -> bool:
+def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the content tells
     """Whether a JSON file with this content describes a session of the older tree."""
     return as_text(head.get("id")).startswith("ses_") and "time" in head
 

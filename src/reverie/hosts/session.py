@@ -80,11 +80,13 @@ class SessionBuilder:
         self.model = ""
         self.parent = ""
         self.is_subagent = False
+        self.in_subagent = False
+        """Whether what is added now belongs to a sub-agent that shares the file."""
         self._agent = agent
         self._path = path
         self._entries: list[Entry] = []
         self._unknown: Counter[str] = Counter()
-        self._leaf: str | None = None
+        self.leaf: str | None = None
         self._typed: list[tuple[str, str | None]] = []
         self._reply = 0
         self._last_reply: int | None = None
@@ -92,7 +94,7 @@ class SessionBuilder:
     def add_typed(self, key: object, when: object, text: str) -> None:
         """What the user typed."""
         if text.strip():
-            parent = self._leaf
+            parent = self.leaf
             envelope = self._envelope(key, when)
             self._typed.append((envelope.uuid, parent))
             self._append(UserEntry(envelope, Message(Role.USER, (Text(text),)), source="typed"))
@@ -136,9 +138,16 @@ class SessionBuilder:
             self.add_reply(key, when, usage=usage)
         self._reply += 1
 
+    def add_totals(self, key: object, when: object, model: str, usage: Usage) -> None:
+        """What the whole session used, where the agent says no more; it counts for the cost and is not shown."""
+        if usage != Usage():
+            envelope = self._envelope(key, when)
+            reply = AssistantEntry(envelope, Message(Role.ASSISTANT, ()), f"{envelope.uuid}:reply", model=model or None)
+            self._append(replace(reply, usage=usage, is_error=True))
+
     def add_compaction(self, key: object, when: object, summary: str, *, trigger: str = "auto") -> None:
         """What came before is no longer sent to the model; the summary stands for it."""
-        before = self._leaf
+        before = self.leaf
         envelope = replace(self._envelope(key, when), parent=None, logical_parent=before)
         self._append(BoundaryEntry(envelope, trigger))
         if summary.strip():
@@ -153,7 +162,7 @@ class SessionBuilder:
     def rewind(self, turns: int) -> None:
         """Go on before the last so many messages of the user; what was said after that point stays as a branch."""
         for _ in range(min(turns, len(self._typed))):
-            self._leaf = self._typed.pop()[1]
+            self.leaf = self._typed.pop()[1]
 
     def build(self) -> HostSession:
         return HostSession(
@@ -173,19 +182,20 @@ class SessionBuilder:
     def _envelope(self, key: object, when: object, *, is_meta: bool = False) -> Envelope:
         return Envelope(
             uuid=f"{self.id}:{key}",
-            parent=self._leaf,
+            parent=self.leaf,
             session=self.id,
             timestamp=as_timestamp(when),
             cwd=self.cwd,
             git_branch=self.git_branch,
             version=self.version,
-            is_sidechain=self.is_subagent,
+            is_sidechain=self.is_subagent or self.in_subagent,
             is_meta=is_meta,
         )
 
     def _append(self, entry: UserEntry | AssistantEntry | BoundaryEntry) -> None:
         self._entries.append(entry)
-        self._leaf = entry.envelope.uuid
+        if not self.in_subagent:
+            self.leaf = entry.envelope.uuid
         if isinstance(entry, UserEntry) and not entry.envelope.is_meta:
             self._reply += 1
 
@@ -255,6 +265,13 @@ def as_text(value: object) -> str:
 def as_tokens(*counts: object) -> int:
     """The sum of token counts; what is not a count is nothing."""
     return sum(int(count) for count in counts if isinstance(count, int | float) and count > 0)
+
+
+def as_usage(prompt: object, output: int, read: object = 0, written: object = 0) -> Usage:
+    """Usage from a count of the prompt that includes what was read from and written to the cache."""
+    cached, stored = as_tokens(read), as_tokens(written)
+    total = as_tokens(prompt)
+    return Usage(total - cached - stored if cached + stored <= total else total, output, cached, stored)
 
 
 def as_input(value: object) -> dict[str, Any]:

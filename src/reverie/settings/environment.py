@@ -55,18 +55,35 @@ OTHER_NAMES: Mapping[str, _Meaning] = {
 """Names beside the systematic ones; where two say the same, the later one here counts."""
 
 
-def agent_homes(environ: Mapping[str, str], user_home: Path) -> dict[str, Path]:
-    """Where other agents keep their sessions: what their own variables say, else the usual place."""
+def agent_homes(environ: Mapping[str, str], user_home: Path) -> dict[str, tuple[Path, ...]]:
+    """Where other agents keep their sessions: what their own variables say, else the usual places."""
 
     def home(variable: str, usual: str, tail: str = "") -> Path:
         return Path(environ[variable], tail) if environ.get(variable) else user_home / usual / tail
 
     database = environ.get("OPENCODE_DB", "")
+    opencode = home("XDG_DATA_HOME", ".local/share", "opencode")
+    goose = home("XDG_DATA_HOME", ".local/share", "goose")
+    editor = [user_home / ".config/Code/User", user_home / "Library/Application Support/Code/User"]
+    if environ.get("APPDATA"):
+        goose = Path(environ["APPDATA"], "Block/goose/data")
+        editor.append(Path(environ["APPDATA"], "Code/User"))
+    if environ.get("GOOSE_PATH_ROOT"):
+        goose = Path(environ["GOOSE_PATH_ROOT"])
+    extensions = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
     return {
-        "codex": home("CODEX_HOME", ".codex"),
-        "opencode": Path(database)
-        if Path(database).is_absolute()
-        else home("XDG_DATA_HOME", ".local/share", "opencode"),
+        "codex": (home("CODEX_HOME", ".codex"),),
+        "copilot": (home("COPILOT_HOME", ".copilot"),),
+        "opencode": (opencode, *([Path(database)] if Path(database).is_absolute() else ())),
+        "qwen": (Path(environ.get("QWEN_RUNTIME_DIR") or home("QWEN_HOME", ".qwen")),),
+        "gemini": (home("GEMINI_CLI_HOME", "", ".gemini"),),
+        "antigravity": (user_home / ".gemini",),
+        "cline": (
+            home("CLINE_DATA_DIR", ".cline/data"),
+            *(folder / "globalStorage" / name for folder in editor for name in extensions),
+        ),
+        "goose": (goose,),
+        "cursor": (home("CURSOR_CONFIG_DIR", ".cursor"),),
     }
 
 

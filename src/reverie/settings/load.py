@@ -102,7 +102,7 @@ class Configuration:
     project: Path
     """The root of the project: of its repository, or the directory itself."""
     secrets: Secrets
-    agents: Mapping[str, Path] = field(default_factory=dict)
+    agents: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     """The homes of other agents."""
 
 

@@ -187,7 +187,7 @@ class Places:
     """Those made for the host agent."""
     project_dir_name: str | None = None
     """Stands in for every slug when set."""
-    agents: Mapping[str, Path] = field(default_factory=dict)
+    agents: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     """The homes of other agents by name, whose sessions are read and never written."""
 
     @classmethod
@@ -197,7 +197,7 @@ class Places:
         config_home: Path,
         *,
         project_dir_name: str | None = None,
-        agents: Mapping[str, Path] | None = None,
+        agents: Mapping[str, tuple[Path, ...]] | None = None,
         platform: str = sys.platform,
     ) -> Places:
         """The places that follow from the two homes on this kind of system."""
