@@ -210,7 +210,7 @@ def test_a_session_of_each_agent_is_read(tmp_path: Path, write: Callable[[Path],
 def test_the_earlier_forms_are_read(tmp_path: Path) -> None:
     gemini_file = {"sessionId": "g", "projectHash": "x", "messages": [{"id": "1", "type": "user", "content": TYPED}]}
     task = [{"role": "user", "content": [{"type": "text", "text": f"<task>\n{TYPED}\n</task>"}]}]
-    goose_lines = [
+    goose_lines: list[dict[str, Any]] = [
         {"working_dir": CWD, "description": "Harbour"},
         {"role": "user", "created": 1777629600, "content": [{"type": "text", "text": TYPED}]},
     ]
@@ -230,9 +230,10 @@ def test_the_earlier_forms_are_read(tmp_path: Path) -> None:
 @requirement("hosts:agents")
 def test_what_a_compression_replaced_is_still_typed_but_no_longer_seen(tmp_path: Path) -> None:
     path = gemini(tmp_path)
-    summary = {"id": "s1", "type": "user", "content": "<session_context>\nsummary", "timestamp": WHEN}
+    summary = {"id": "s1", "type": "user", "content": "<state_snapshot>a clock</state_snapshot>", "timestamp": WHEN}
+    thanks = {"id": "s2", "type": "gemini", "content": "Understood.", "timestamp": WHEN}
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"$set": {"messages": [summary]}}) + "\n")
+        file.write(json.dumps({"$set": {"messages": [summary, thanks]}}) + "\n")
 
     session = read(path)
 
