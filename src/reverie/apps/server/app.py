@@ -6,11 +6,13 @@ It keeps no state but connections, rate limits and figures, so any number of pro
 from __future__ import annotations
 
 import asyncio
-import sys
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -57,6 +59,9 @@ from reverie.values import value
 Result = TypeVar("Result")
 
 _RETRY_SECONDS = 2
+_STDERR = 2
+_PARAMETERS_MAX = 20
+_CACHED_QUERY_BYTES = 300
 
 
 @value
@@ -129,10 +134,10 @@ class _TeamServer:
         principal, repo, state = await self._authorise(request, "read")
         if is_same_etag(request.headers.get("if-none-match"), state.etag):
             return Response(status_code=304, headers=_headers(state))
-        view = request.query_params.get("view", "full")
+        view = _parameters(request).get("view", "full")
         if view not in ("full", "hashes"):
             raise RequestFault(400, "malformed", "view is neither full nor hashes")
-        since = request.query_params.get("since")
+        since = _parameters(request).get("since")
 
         def read() -> tuple[RepoState, int, dict[str, Any]]:
             with self._database.snapshot(principal.tenant_id) as connection:
@@ -222,7 +227,7 @@ class _TeamServer:
 
     async def _authorise(self, request: Request, scope: str) -> tuple[Principal, str, RepoState]:
         """Who asks, for which repository, and its state; raises what the request may not do."""
-        name = request.query_params.get("repo", "")
+        name = _parameters(request).get("repo", "")
         repo = normalise_repo(name)
         principal, state = await self._identify(request, repo or "")
         if repo is None:
@@ -286,7 +291,7 @@ class _TeamServer:
     def _read_principals(
         self, wanted: Sequence[tuple[str, str]]
     ) -> Mapping[tuple[str, str], tuple[Principal, tuple[int, str, int] | None]]:
-        with self._database.reading(ALL_TENANTS) as connection:
+        with self._database.looking_up() as connection:
             return read_principals(connection, wanted, self._options.limits)
 
     async def _read_body(self, request: Request) -> bytes:
@@ -311,8 +316,22 @@ class _TeamServer:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
+@lru_cache(10_000)
+def _parse_query(query: bytes) -> Mapping[str, str]:
+    """The parameters of a request; the same few come thousands of times."""
+    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=_PARAMETERS_MAX))
+
+
+def _parameters(request: Request) -> Mapping[str, str]:
+    query: bytes = request.scope["query_string"]
+    try:
+        return _parse_query(query) if len(query) <= _CACHED_QUERY_BYTES else _parse_query.__wrapped__(query)
+    except ValueError as problem:
+        raise RequestFault(400, "malformed", f"the query has more than {_PARAMETERS_MAX} parameters") from problem
+
+
 def _path_parameter(request: Request) -> str:
-    path = request.query_params.get("path")
+    path = _parameters(request).get("path")
     if not path or "\0" in path:
         raise RequestFault(400, "malformed", "path is missing or not a path")
     return path
@@ -372,4 +391,4 @@ async def _answer_failure(request: Request, problem: Exception) -> Response:  # 
 
 
 def _write_to_stderr(line: bytes) -> None:
-    sys.stderr.write(line.decode())
+    os.write(_STDERR, line)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
@@ -31,9 +31,16 @@ ALL_TENANTS = 0
 class ServerDatabase:
     """An open database, with the newest schema."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, lookup_engine: Engine) -> None:
         self.engine = engine
         self.is_postgresql = engine.dialect.name == "postgresql"
+        self._lookup_engine = lookup_engine
+
+    @contextmanager
+    def looking_up(self) -> Iterator[Connection]:
+        """A connection for single statements over all tenants, without the round trips of a transaction."""
+        with self._lookup_engine.connect() as connection:
+            yield connection
 
     @contextmanager
     def reading(self, tenant_id: int) -> Iterator[Connection]:
@@ -69,6 +76,7 @@ class ServerDatabase:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+        self._lookup_engine.dispose()
 
 
 _NAME_TENANT = text("SELECT set_config('reverie.tenant', :name, true)")
@@ -81,7 +89,7 @@ def open_database(url: str) -> ServerDatabase:
         UserMistake: the URL is wrong, or names a driver that is not supported.
         Unavailable: the database cannot be reached.
     """
-    database = ServerDatabase(_create_engine(url))
+    database = ServerDatabase(*_create_engines(url))
     try:
         migrate(database)
     except OperationalError as problem:
@@ -117,7 +125,8 @@ def migrate(database: ServerDatabase) -> None:
             environment.run_migrations()
 
 
-def _create_engine(url: str) -> Engine:
+def _create_engines(url: str) -> tuple[Engine, Engine]:
+    """The engine of transactions and that of lookups."""
     try:
         parsed = make_url(url)
     except ArgumentError as problem:
@@ -125,23 +134,32 @@ def _create_engine(url: str) -> Engine:
             "--database is not a database URL; write postgresql://USER:PASSWORD@HOST/NAME or sqlite:///FILE"
         ) from problem
     if parsed.get_backend_name() == "sqlite":
-        return _create_sqlite(str(parsed.render_as_string(hide_password=False)))
+        engine = _create_sqlite(parsed)
+        return engine, engine.execution_options(reverie_looks_up=True)
     if parsed.get_backend_name() not in ("postgresql", "postgres"):
         raise UserMistake(f"--database names {parsed.get_backend_name()}; only PostgreSQL and SQLite are supported")
+    parsed = parsed.set(drivername="postgresql+psycopg")
+    engine = _create_postgresql(parsed, POOL_CONNECTIONS)
+    lookup_engine = _create_postgresql(parsed, 1, "-c reverie.tenant=*", isolation_level="AUTOCOMMIT")
+    return engine, lookup_engine
+
+
+def _create_postgresql(url: URL, connections: int, options: str = "", **further: Any) -> Engine:
     return create_engine(
-        parsed.set(drivername="postgresql+psycopg"),
+        url,
         hide_parameters=True,
-        pool_size=POOL_CONNECTIONS,
+        pool_size=connections,
         max_overflow=0,
         pool_timeout=_CONNECT_SECONDS_MAX,
         connect_args={
             "connect_timeout": _CONNECT_SECONDS_MAX,
-            "options": f"-c statement_timeout={_STATEMENT_MILLISECONDS_MAX}",
+            "options": f"-c statement_timeout={_STATEMENT_MILLISECONDS_MAX} {options}",
         },
+        **further,
     )
 
 
-def _create_sqlite(url: str) -> Engine:
+def _create_sqlite(url: URL) -> Engine:
     engine = create_engine(url, hide_parameters=True, connect_args={"check_same_thread": False})
 
     @event.listens_for(engine, "connect")
@@ -157,8 +175,9 @@ def _create_sqlite(url: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("reverie_writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        options = connection.get_execution_options()
+        if not options.get("reverie_looks_up", False):
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("reverie_writes", False) else "BEGIN")
 
     return engine
 

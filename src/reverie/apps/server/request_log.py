@@ -34,6 +34,16 @@ class ServerMetrics:
         self.active = Gauge("reverie_http_requests_active", "Requests being answered", registry=self.registry)
         self.entries_written = Counter("reverie_entries_written", "Entries stored or deleted", registry=self.registry)
         self.refusals = Counter("reverie_refusals", "Requests refused, by code", ["code"], registry=self.registry)
+        self._by_labels: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request; the metrics of its labels are looked up once."""
+        key = (method, route, status)
+        if key not in self._by_labels:
+            self._by_labels[key] = (self.requests.labels(method, route, str(status)), self.seconds.labels(route))
+        requests, histogram = self._by_labels[key]
+        requests.inc()
+        histogram.observe(seconds)
 
 
 class RequestLogger:
@@ -71,11 +81,13 @@ class RequestLogger:
                 sent_bytes += len(message.get("body", b""))
             await send(message)
 
-        with self._metrics.active.track_inprogress():
-            try:
-                await self._app(scope, receive, send_and_note)
-            except Exception as problem:  # noqa: BLE001 - the answer was sent; what remains is to say where it failed
-                facts["failure"] = describe_failure(problem)
+        self._metrics.active.inc()
+        try:
+            await self._app(scope, receive, send_and_note)
+        except Exception as problem:  # noqa: BLE001 - the answer was sent; what remains is to say where it failed
+            facts["failure"] = describe_failure(problem)
+        finally:
+            self._metrics.active.dec()
         self._record(scope, facts, request_id, status, sent_bytes, time.perf_counter() - began)
 
     def _record(
@@ -83,8 +95,7 @@ class RequestLogger:
     ) -> None:
         route = scope["path"] if scope["path"] in self._routes else "other"
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.requests.labels(method, route, str(status)).inc()
-        self._metrics.seconds.labels(route).observe(seconds)
+        self._metrics.count(method, route, status, seconds)
         if "code" in facts:
             self._metrics.refusals.labels(facts["code"]).inc()
         line = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import sys
 from collections.abc import Callable
 
 from granian.constants import HTTPModes, Interfaces
@@ -14,6 +15,8 @@ from starlette.types import ASGIApp
 from reverie.errors import UserMistake
 
 _BACKLOG = 1024
+_SWITCH_SECONDS = 0.001
+"""How long a thread of the database waits for a busy event loop; Python's own 5 ms would be most of an answer."""
 
 
 def find_port(host: str, port: int) -> int:
@@ -39,6 +42,7 @@ def url_of(host: str, port: int) -> str:
 
 def serve(app: ASGIApp, host: str, port: int, ready: Callable[[str], None]) -> bool:
     """Serve until SIGINT or SIGTERM; requests under way are answered first. Returns whether it was SIGINT."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
     return asyncio.run(_serve(app, host, port, ready))
 
 
