@@ -15,6 +15,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
+from reverie.apps.server.lookup import LOOKUPS_MAX
 from reverie.apps.server.schema import metadata
 from reverie.errors import Unavailable, UserMistake
 
@@ -140,7 +141,7 @@ def _create_engines(url: str) -> tuple[Engine, Engine]:
         raise UserMistake(f"--database names {parsed.get_backend_name()}; only PostgreSQL and SQLite are supported")
     parsed = parsed.set(drivername="postgresql+psycopg")
     engine = _create_postgresql(parsed, POOL_CONNECTIONS)
-    lookup_engine = _create_postgresql(parsed, 1, "-c reverie.tenant=*", isolation_level="AUTOCOMMIT")
+    lookup_engine = _create_postgresql(parsed, LOOKUPS_MAX, "-c reverie.tenant=*", isolation_level="AUTOCOMMIT")
     return engine, lookup_engine
 
 

@@ -14,6 +14,8 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer")
 
+LOOKUPS_MAX = 2
+"""Queries under way at once: while one waits for the database, the next one gathers and is sent."""
 _KEYS_MAX = 500
 
 
@@ -24,30 +26,29 @@ class BatchedLookup(Generic[Key, Answer]):
         self._read = read
         self._executor = executor
         self._waiting: dict[Key, asyncio.Future[Answer | None]] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def load(self, key: Key) -> Answer | None:
         """The answer for a key; None where there is none."""
         answer = self._waiting.get(key)
         if answer is None:
             answer = self._waiting[key] = asyncio.get_running_loop().create_future()
-        if self._task is None:
-            self._task = asyncio.create_task(self._answer_all())
+        if len(self._tasks) < LOOKUPS_MAX:
+            task = asyncio.create_task(self._answer_all())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         return await asyncio.shield(answer)
 
     async def _answer_all(self) -> None:
         loop = asyncio.get_running_loop()
-        try:
-            while self._waiting:
-                keys = list(self._waiting)[:_KEYS_MAX]
-                waiting = {key: self._waiting.pop(key) for key in keys}
-                try:
-                    answers = await loop.run_in_executor(self._executor, self._read, keys)
-                except Exception as problem:  # noqa: BLE001 - whoever asked gets it
-                    for future in waiting.values():
-                        future.set_exception(problem)
-                else:
-                    for key, future in waiting.items():
-                        future.set_result(answers.get(key))
-        finally:
-            self._task = None
+        while self._waiting:
+            keys = list(self._waiting)[:_KEYS_MAX]
+            waiting = {key: self._waiting.pop(key) for key in keys}
+            try:
+                answers = await loop.run_in_executor(self._executor, self._read, keys)
+            except Exception as problem:  # noqa: BLE001 - whoever asked gets it
+                for future in waiting.values():
+                    future.set_exception(problem)
+            else:
+                for key, future in waiting.items():
+                    future.set_result(answers.get(key))
