@@ -92,6 +92,18 @@ def test_learn_keeps_what_was_typed_to_another_agent_and_nothing_of_theirs_chang
     assert [state_of(home) for home in homes] == before
 
 
+@requirement("hosts:learn")
+def test_learn_takes_all_sessions_of_an_agent_by_its_name(terminal: Terminal) -> None:
+    hold_sessions(terminal)
+
+    only = terminal.run("learn", "--agent", "opencode", "--dry-run", "--json").document
+    every = terminal.run("learn", "--agent", "all", "--dry-run", "--json").document
+
+    assert (only["sessions"], every["sessions"]) == (1, 2)
+    assert terminal.run("learn").code == 2
+    assert terminal.run("learn", "--agent", "nobody").code == 2
+
+
 @requirement("hosts:search")
 def test_search_finds_what_was_said_to_another_agent_and_what_was_added_later(terminal: Terminal) -> None:
     rollout, _ = hold_sessions(terminal)

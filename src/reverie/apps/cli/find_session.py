@@ -8,10 +8,17 @@ from pathlib import Path
 
 from reverie.errors import UserMistake
 from reverie.files.places import list_transcript_folders
-from reverie.hosts.catalogue import is_session_path, list_host_glances, list_project_glances
+from reverie.hosts.catalogue import READERS, is_session_path, list_host_glances, list_project_glances
 from reverie.messages.listing import Glance, list_glances, read_working_directory
 from reverie.settings import load
 from reverie.settings.load import Configuration
+
+
+def check_agent(name: str) -> None:
+    """Raise `UserMistake` for the name of an agent whose sessions are not read."""
+    agents = ("reverie", "claude-code", *READERS)
+    if name not in agents:
+        raise UserMistake(f"no agent {name!r}; choose one of {', '.join(agents)}")
 
 
 def session_folders(configuration: Configuration, directory: Path) -> list[Path]:

@@ -24,7 +24,10 @@ _QUOTE_CHARS = 100
 
 
 @click.command("learn")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.argument("paths", nargs=-1, metavar="[PATH…]")
+@click.option(
+    "--agent", "agents", multiple=True, metavar="NAME", help="All sessions of this agent on this machine, or `all`."
+)
 @click.option("--model", "model_name", metavar="NAME", help="Also extract with this model; the same checks apply.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be saved, and what a model would cost.")
 @click.option("--each-project", is_flag=True, hidden=True, help="Extract with rules only (default).")
@@ -34,12 +37,13 @@ def command(
     selection: MemorySelection,
     *,
     paths: tuple[str, ...],
+    agents: tuple[str, ...],
     model_name: str | None,
     dry_run: bool,
     each_project: bool,  # noqa: ARG001 - the only way there is
     as_json: bool,
 ) -> None:
-    """Extract memories from past sessions. PATH is a transcript or a directory of transcripts.
+    """Extract memories from past sessions. PATH is a session, a directory of sessions or the home of an agent.
 
     Memories are saved for the project in which the session took place. A session whose project does not exist on this
     machine is listed but not saved; `--project DIR`, `--memory-dir DIR` or `--user` save all of them to that memory.
@@ -49,6 +53,7 @@ def command(
     \b
     Examples:
       reverie learn ~/.claude/projects --dry-run
+      reverie learn --agent codex --agent copilot --dry-run
       reverie learn session.jsonl --json
       reverie learn ~/.claude/projects/-home-me-shop --model claude-haiku-4-5
     """
@@ -58,7 +63,9 @@ def command(
     from reverie.memory.extraction.learn import Learned
 
     model = _model(selection, model_name or selection.common.model)
-    sources = [Path(path) for path in paths]
+    sources = [*map(Path, paths), *_list_of_agents(selection, agents)]
+    if not paths and not agents:
+        raise click.UsageError("name a session, a directory of sessions, or an agent with --agent")
     homeless: list[Homeless] = []
     stores: list[tuple[Memory, Learned]] = []
     for memory, files in (
@@ -76,6 +83,25 @@ def command(
     _print_notices(learned, model)
     if learned.failed or learned.stopped:
         click.get_current_context().exit(1)
+
+
+def _list_of_agents(selection: MemorySelection, agents: tuple[str, ...]) -> list[Path]:
+    """The sessions of these agents on this machine, or the directories that hold them."""
+    if not agents:
+        return []
+    from reverie.apps.cli.find_session import check_agent
+    from reverie.hosts.catalogue import READERS, list_host_glances
+    from reverie.settings import load
+
+    places = load.places(selection.common.configuration(selection.project))
+    ours = {"reverie": places.projects, "claude-code": places.host_projects}
+    for name in agents:
+        if name != "all":
+            check_agent(name)
+    chosen = {*ours, *READERS} if "all" in agents else set(agents)
+    others = list_host_glances(places, chosen & READERS.keys()) if chosen & READERS.keys() else []
+    folders = [folder for name, folder in ours.items() if name in chosen and folder.is_dir()]
+    return [*folders, *(glance.path for glance in others if glance.messages and not glance.is_subagent)]
 
 
 @value

@@ -61,7 +61,9 @@ def command(
     configuration = common.configuration(project)
     places = load.places(configuration)
     if agent is not None:
-        _check_agent(agent)
+        from reverie.apps.cli.find_session import check_agent
+
+        check_agent(agent)
     if folders:
         glances = _list_in_folders(folders)
     elif everywhere:
@@ -84,15 +86,6 @@ def command(
     else:
         _print_sessions(glances, figures, everywhere=everywhere or bool(folders))
     _print_unknown(glances)
-
-
-def _check_agent(name: str) -> None:
-    from reverie.errors import UserMistake
-    from reverie.hosts.catalogue import READERS
-
-    agents = ("reverie", "claude-code", *READERS)
-    if name not in agents:
-        raise UserMistake(f"no agent {name!r}; choose one of {', '.join(agents)}")
 
 
 def _list_everywhere(configuration: Configuration) -> list[Glance]:
