@@ -20,6 +20,7 @@ from reverie.memory.project_repository import has_commit, has_word
 from reverie.memory.search.topic_index import IndexedFolder, is_indexed
 from reverie.memory.search.topic_table import LEFT_OUT, Indexed
 from reverie.memory.store.history import History
+from reverie.memory.store.index.catalogue import TEAM
 from reverie.memory.store.index.memory_md import IndexEntry, index_for_model, parse_index
 from reverie.memory.store.topic_store import Store
 from reverie.memory.store.worktree import CONFLICTS, DRAFT_PREFIX, INDEX_FILE, is_topic_path, list_tracked, place_of
@@ -217,7 +218,7 @@ def _index_file(folder: MemoryFolder, topics: set[str]) -> Iterator[Problem]:
     try:
         text = folder.index.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
-        if topics:
+        if any(not path.startswith(TEAM) for path in topics):
             yield Problem("index", str(folder.index), f"{INDEX_FILE} is missing", "the next save writes it")
         return
     if rules := sorted({finding.rule for finding in scan(text)}):

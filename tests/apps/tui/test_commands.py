@@ -17,6 +17,7 @@ from reverie.apps.tui.pieces import UserPiece
 from reverie.context.receipt import Fate, Receipt, ReceiptLine, Sort
 from reverie.errors import UserMistake
 from reverie.files.trust import TrustPart
+from reverie.memory.topics.topic import MemoryType, Topic
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
 from reverie.messages.listing import Glance
 from reverie.models.ports import TextDelta
@@ -24,6 +25,7 @@ from reverie.testing.build import assistant, tool_call, tool_result, user
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import Seat, at
 from tests.apps.tui.scripted import Scripted, Table
+from tests.memory.team.people import git_out, make_remote
 from tests.requirements import requirement
 
 PROMISED = (
@@ -368,6 +370,28 @@ async def test_a_dream_shows_its_proposal_and_is_applied_on_a_word(sit: MakeTabl
         await seat.sees("applied as one commit")
     assert len(list(memory.topics())) < before
     assert memory.log()[0].change.author == "dream"
+
+
+@requirement("tui:commands:table", "team:consent")
+async def test_team_memories_are_listed_and_shared_on_a_word(sit: MakeTable, tmp_path: Path) -> None:
+    table = sit()
+    memory = table.conversation.memory
+    remote = make_remote(tmp_path)
+    async with at(table) as seat:
+        await seat.enter("/team")
+        await seat.sees("no team joined")
+        memory.team.join(str(remote), name="Ada")
+        topic = Topic(
+            name="Deploys", description="When we deploy", type=MemoryType.project, body="We deploy on Mondays."
+        )
+        memory.keep(topic, team=True)
+        await seat.enter("/team")
+        await seat.sees("project_deploys.md")
+        await seat.enter("/team push")
+        await seat.until(lambda: isinstance(seat.app.screen, Picker))
+        await seat.pilot.press("down", "enter")
+        await seat.sees("1 pushed")
+    assert git_out(remote, "ls-tree", "--name-only", "reverie-memory") == "project_deploys.md\n"
 
 
 @requirement("tui:commands:table")

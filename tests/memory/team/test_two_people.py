@@ -212,6 +212,9 @@ class CutRemote:
     def __init__(self, remote: TeamRemote, cut: str) -> None:
         self._remote, self._cut = remote, cut
 
+    def read_version(self) -> str:
+        return self._remote.read_version()
+
     def fetch(self, known: dict[str, TeamEntry], version: str) -> TeamSnapshot | None:
         if self._cut == "fetch":
             raise Unavailable("cut")

@@ -16,6 +16,7 @@ from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import PickerRow
 from reverie.apps.tui.pieces import AnswerPiece, Call, ListingPiece, Note, Piece, UserPiece
 from reverie.apps.tui.status_line import MODES
+from reverie.errors import Error
 from reverie.files import write_atomic
 from reverie.memory.drafts import draft_from_text
 from reverie.memory.memory import Memory
@@ -60,6 +61,47 @@ async def snip(host: Host, argument: str) -> None:  # noqa: ARG001
         )
     else:
         host.say("nothing to remove yet; use /compact to free more space")
+
+
+async def team(host: Host, argument: str) -> None:
+    """What is shared with colleagues; a pull or a push on request, the first push after a question."""
+    shared = host.conversation.memory.team
+    now = shared.status()
+    if now.joined is None:
+        host.say("no team joined; run `reverie team join REMOTE` in a shell")
+        return
+    if argument == "push" and not now.joined.may_push:
+        rows = [
+            PickerRow("no", "Not now"),
+            PickerRow("yes", f"Yes, share them with all who can read {now.joined.remote}"),
+        ]
+        if await host.choose("Share team memories?", rows) != "yes":
+            return
+        shared.allow_push()
+    if argument in ("pull", "push"):
+        host.say(await asyncio.to_thread(_exchange, host.conversation.memory, argument))
+        return
+    if argument not in ("", "status"):
+        host.say(f"/team takes status, pull or push, not {argument!r}", "warning")
+        return
+    shown = [(each.path, f"{each.change}, {each.author}, {each.trust or 'trust unknown'}") for each in now.outgoing]
+    title = f"{now.joined.remote} as {now.joined.name}: {format_count(now.entries, 'memory', 'memories')} shared"
+    host.show(ListingPiece(title, tuple(shown) or (("nothing to send", ""),)))
+
+
+def _exchange(memory: Memory, way: str) -> str:
+    """Pull or push in a thread, with an index of its own; what came of it, in words."""
+    with Memory(memory.directory, project=memory.root, settings=memory.settings) as own:
+        try:
+            report = own.team.push() if way == "push" else own.team.pull()
+        except Error as problem:
+            return str(problem)
+    counts = (("pulled", report.pulled), ("pushed", report.pushed), ("deleted", report.deleted))
+    parts = [
+        f"{len(paths)} {word}" for word, paths in (*counts, ("kept as conflict copies", report.conflicts)) if paths
+    ]
+    refused = [f"refused: {each}" for each in report.refused]
+    return "; ".join([", ".join(parts) or "up to date", *refused])
 
 
 async def dream(host: Host, argument: str) -> None:  # noqa: ARG001

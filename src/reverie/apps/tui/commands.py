@@ -179,6 +179,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("compact", "compact the conversation now", changes.compact, "[from|up_to [id]] [instructions]", True),
     SlashCommand("uncompact", "undo the last compaction", changes.uncompact, needs_rest=True),
     SlashCommand("snip", "remove the oldest messages from the context", changes.snip, needs_rest=True),
+    SlashCommand("team", "show what is shared with colleagues; pull or push it", changes.team, "[pull|push]"),
     SlashCommand("dream", "consolidate memories", changes.dream, needs_rest=True),
     SlashCommand("resume", "resume an earlier session", changes.resume, "[id]", True),
     SlashCommand("rewind", "rewind to before a message, optionally with files", rewinding.rewind, needs_rest=True),

@@ -269,9 +269,17 @@ class Store:
             return self.writer.commit(contents, Change(author, reason, session, sources))
 
     def update(self, build: Callable[[], Files], change: Change) -> str | None:
-        """Write what `build` makes of the files, as one commit; it is called when the directory is up to date."""
+        """Write what `build` makes of the files, as one commit; it is called when the directory is up to date.
+
+        The caller has looked for secrets in them.
+        """
         with self.writer.writing():
-            return self.writer.commit(build(), change)
+            files = build()
+            for path, content in files.items():
+                with suppress(Damaged, UnicodeDecodeError):
+                    if content is not None and is_topic_path(path) and not path.startswith("."):
+                        self._vetted.add(content, parse_topic(path, content.decode()))
+            return self.writer.commit(files, change)
 
     def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Saved:
         """Remove a topic from the directory; `undo` brings it back. Its text stays in the history: see `erase`."""

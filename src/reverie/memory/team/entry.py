@@ -61,6 +61,13 @@ class TeamSnapshot:
 class TeamRemote(Protocol):
     """Where the entries of a team lie: a git branch or a server."""
 
+    def read_version(self) -> str:
+        """What the remote calls its present state; empty where it holds nothing yet.
+
+        Raises:
+            Unavailable: it cannot be reached, or does not let us in.
+        """
+
     def fetch(self, known: Mapping[str, TeamEntry], version: str) -> TeamSnapshot | None:
         """What the remote holds now; None when it is still at `version`.
 

@@ -101,10 +101,17 @@ class GitRemote:
     settings: TeamSettings
     now: Callable[[], datetime]
 
+    def read_version(self) -> str:
+        """The last commit of the branch; empty where there is none."""
+        git = self._open()
+        listed = self._reach(git, "ls-remote", "--quiet", self.address, _REMOTE_BRANCH).decode("utf-8", "replace")
+        heads = [row.split("\t")[0] for row in listed.splitlines() if row.endswith(f"\t{_REMOTE_BRANCH}")]
+        return heads[0] if heads and is_commit_id(heads[0]) else ""
+
     def fetch(self, known: Mapping[str, TeamEntry], version: str) -> TeamSnapshot | None:
         """What the branch holds; None when it is still at `version`."""
         git = self._open()
-        head = self._read_remote_head(git)
+        head = self.read_version()
         if head == version:
             return None
         if not head:
@@ -159,11 +166,6 @@ class GitRemote:
             write_folder(self.directory / PRIVATE)
         read_pending(git)  # one that a killed push left is overwritten by the next
         return git
-
-    def _read_remote_head(self, git: Git) -> str:
-        listed = self._reach(git, "ls-remote", "--quiet", self.address, _REMOTE_BRANCH).decode("utf-8", "replace")
-        heads = [row.split("\t")[0] for row in listed.splitlines() if row.endswith(f"\t{_REMOTE_BRANCH}")]
-        return heads[0] if heads and is_commit_id(heads[0]) else ""
 
     def _reach(self, git: Git, *arguments: str) -> bytes:
         done = git.run_transport(*arguments, inherited=self.environment, seconds=self.settings.timeout_seconds)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reverie.errors import Damaged
-from reverie.files import read_small, remove_file, write_atomic, write_folder
+from reverie.files import flush, read_small, remove_file, write_atomic, write_folder
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.team.entry import RefusedEntry, TeamEntry, clean_name, hash_text
 from reverie.values import value
@@ -153,8 +153,10 @@ def write_agreed(folder: TeamFolder, state: AgreedState) -> None:
     write_folder(folder.texts)
     wanted = {entry.sha256: entry.text for entry in state.entries.values() if entry.text is not None}
     present = {path.name for path in folder.texts.iterdir()}
-    for name in wanted.keys() - present:
-        write_atomic(folder.texts / name, wanted[name] or "")
+    new = sorted(wanted.keys() - present)
+    for name in new:
+        write_atomic(folder.texts / name, wanted[name] or "", durable=False)
+    flush((*(folder.texts / name for name in new), folder.texts) if new else ())
     row = {
         "version": state.version,
         "pulled": state.pulled.isoformat() if state.pulled else None,

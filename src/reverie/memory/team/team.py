@@ -91,7 +91,7 @@ class Team:
         joined = Joined(remote, who, email, may_push=is_same and before is not None and before.may_push)
         if not is_same:
             remove_agreed(folder)
-        self.build_sync(joined).remote.fetch({}, "")
+        self.build_sync(joined).remote.read_version()
         write_joined(folder, joined)
         return joined
 
