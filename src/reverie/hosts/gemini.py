@@ -88,8 +88,8 @@ def _read_lines(session: SessionBuilder, path: Path) -> tuple[list[list[dict[str
                 messages = replaced
             session.title = as_text(change.get("summary")) or session.title
         elif "$rewindTo" in record:
-            ids = list(messages)
-            kept = ids[: ids.index(record["$rewindTo"])] if record["$rewindTo"] in messages else []
+            ids, target = list(messages), as_text(record["$rewindTo"])
+            kept = ids[: ids.index(target)] if target in messages else []
             messages = {key: messages[key] for key in kept}
         elif "id" in record and "type" in record:
             messages[as_text(record["id"])] = record

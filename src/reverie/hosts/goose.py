@@ -135,7 +135,7 @@ def _take(session: SessionBuilder, key: object, when: object, role: str, content
     blocks: list[Block] = []
     thoughts: list[str] = []
     for part in map(as_dict, content):
-        kind = part.get("type")
+        kind = as_text(part.get("type"))
         if kind == "text" and role == "user":
             typed.append(as_text(part.get("text")))
         elif kind == "text":

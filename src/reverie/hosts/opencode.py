@@ -148,7 +148,7 @@ def _add_message(session: SessionBuilder, key: str, message: dict[str, Any], par
 def _add_prompt(session: SessionBuilder, key: str, when: object, parts: Iterable[dict[str, Any]]) -> None:
     typed: list[str] = []
     for number, part in enumerate(parts):
-        kind = part.get("type")
+        kind = as_text(part.get("type"))
         if kind == "text" and (part.get("synthetic") or part.get("ignored")):
             session.add_injected(f"{key}:{number}", when, as_text(part.get("text")))
         elif kind == "text":
@@ -166,7 +166,7 @@ def _add_reply(
     blocks: list[Block] = []
     results: list[tuple[str, str, bool]] = []
     for number, part in enumerate(parts):
-        kind = part.get("type")
+        kind = as_text(part.get("type"))
         if kind == "text":
             blocks.append(Text(as_text(part.get("text"))))
         elif kind == "reasoning":

@@ -114,7 +114,7 @@ def _add_prompt(session: SessionBuilder, record: dict[str, Any], parts: list[dic
 
 def _add_system(session: SessionBuilder, line: bytes, record: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     key, when, payload = record.get("uuid"), record.get("timestamp"), as_dict(record.get("systemPayload"))
-    match record.get("subtype"):
+    match as_text(record.get("subtype")):
         case "chat_compression":
             history = [join_texts(as_dict(one).get("parts")) for one in as_list(payload.get("compressedHistory"))]
             session.add_compaction(key, when, "\n\n".join(filter(None, history)))
