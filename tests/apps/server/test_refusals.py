@@ -206,6 +206,16 @@ async def test_a_malformed_request_is_said_to_be_so(served: Served) -> None:
     for body in (surrogate, b'{"entries": {"a.md": {"text": "a\\u0000", "sha256": "%s"}}}' % sha("a\0").encode()):
         answer = await client.http.put("/team_memory", params={"repo": REPO}, content=body)
         assert answer.status_code in (400, 422)
+    many = "&".join(f"p{number}=1" for number in range(50))
+    assert fault(await client.http.get(f"/team_memory?repo={REPO}&{many}")) == (400, "malformed")
+    assert fault(await client.pull(view="other")) == (400, "malformed")
+    assert fault(await client.http.get("/team_memory/versions", params={"repo": REPO})) == (400, "malformed")
+    digits = "9" * 5_000
+    assert (await client.pull(since=f'"0.{digits}"')).status_code == 200
+    huge = await client.http.put("/team_memory", params={"repo": REPO}, headers={"content-length": digits}, content=b"")
+    assert fault(huge) == (413, "body_too_large")
+    assert (await client.redact("a.md", "acme/unknown")).json()["redacted"] == 0
+    assert (await client.http.head("/team_memory", params={"repo": REPO})).status_code == 200
     assert (await client.http.get("/nothing")).status_code == 404
     assert (await client.http.post("/team_memory")).status_code == 405
     assert (await client.pull()).json()["version"] == 0

@@ -61,6 +61,7 @@ Result = TypeVar("Result")
 _RETRY_SECONDS = 2
 _STDERR = 2
 _PARAMETERS_MAX = 20
+_DIGITS_MAX = 18
 _CACHED_QUERY_BYTES = 300
 
 
@@ -300,7 +301,7 @@ class _TeamServer:
         message = f"the body is larger than {limit} bytes; send smaller batches"
         too_large = RequestFault(413, "body_too_large", message, headers={"connection": "close"}, limit=limit)
         length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > limit:
+        if not _is_number(length) or int(length) > limit:
             raise too_large
         if request.headers.get("content-encoding", "identity").lower() != "identity":
             raise RequestFault(415, "encoding", "send the body without Content-Encoding")
@@ -342,9 +343,13 @@ def _parse_since(since: str | None, state: RepoState) -> int:
     if since is None:
         return 0
     epoch, _, version = since.strip('"').rpartition(".")
-    if epoch != state.epoch or not version.isdecimal() or int(version) > state.version:
+    if epoch != state.epoch or not _is_number(version) or int(version) > state.version:
         return 0
     return int(version)
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _DIGITS_MAX
 
 
 def _unauthorised(message: str) -> RequestFault:

@@ -143,6 +143,8 @@ def redact_revisions(connection: Connection, principal: Principal, repo: str, pa
 
     Without the admin scope only what the same person wrote may be redacted.
     """
+    if not read_state(connection, principal.tenant_id, repo).version:
+        return 0
     state, _, _ = _lock_repo(connection, principal, repo)
     is_kept = [revisions.c.repo_id == state.id, revisions.c.path == path, revisions.c.redacted_at.is_(None)]
     current = connection.execute(
