@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reverie.errors import Conflict, Damaged, Refused
-from reverie.files import locked
+from reverie.files import locked, write_folder
 from reverie.memory.store.change import Change
 from reverie.memory.store.erased_sentences import read_erased
 from reverie.memory.store.index.catalogue import TEAM
@@ -128,7 +128,7 @@ class TeamSync:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self.folder.directory.mkdir(parents=True, exist_ok=True)
+        write_folder(self.folder.directory)
         wait = self.settings.timeout_seconds
         with locked(self.folder.lock, label="syncing team memory", now=self.now(), timeout_seconds=wait):
             yield
