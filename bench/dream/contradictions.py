@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.memory.dream.kit import text
 
 from reverie.memory.dream.contradictions import contradictions
 from reverie.memory.dream.proposal import Contradiction
-from reverie.memory.topics.topic import MemoryType, Topic, parse_topic
+from reverie.memory.topics.topic import MemoryType, parse_topic
 
 LABELLED = Path(__file__).with_name("contradictions.tsv")
 
@@ -58,19 +58,16 @@ def print_labelled() -> None:
 
 def print_on_data() -> None:
     """Every pair that is listed among what people said in recorded conversations, to be read and judged."""
-    from bench.recall.data import folder, read_cases
+    from bench.recall.data import folder, read_chat_cases
 
     if not folder().is_dir():
         print(f"contradictions: no recorded conversations in {folder()}")
         return
-    for name in ("observation", "turn"):
+    for name in ("observation", "session"):
         said = 0
         found: list[Contradiction] = []
-        for case in read_cases(name):
-            topics = [
-                Topic(document.key, "", "", MemoryType.user, document.body, about=document.about)
-                for document in case.documents
-            ]
+        for case in read_chat_cases(name):
+            topics = [replace(topic, name="", type=MemoryType.user) for topic in case.topics.values()]
             said += len(topics)
             found += contradictions(topics)
         for each in found:

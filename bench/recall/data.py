@@ -1,8 +1,9 @@
-"""The development splits as cases: documents to index and questions with the units that answer them.
+"""Conversations saved as topics, and questions with the topics that answer them.
 
-A question's evidence comes in pieces; a piece is found when one of its units is among the hits. A piece that no unit
-holds (observations leave some facts out) counts as missed, so that no figure looks better than the memory is.
-LongMemEval keeps one case per question: its haystack of sessions, of which those named `answer_…` are the evidence.
+LoCoMo's sessions and observations, and LongMemEval's sessions, each a topic whose name is its first words. A question's
+evidence comes in pieces; a piece is found when one of its topics is among the hits. A piece that no topic holds
+(observations leave some facts out) counts as missed, so that no figure looks better than the memory is. LongMemEval
+keeps one case per question: its haystack of sessions, of which those named `answer_…` are the evidence.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from reverie.memory.search.document import SearchDocument
+from reverie import Topic
 from reverie.memory.search.words import MONTHS
+from reverie.memory.topics.value import MemoryType
 
-SETS = ("observation", "session", "turn", "longmemeval")
-NOW = datetime(2026, 1, 1)
+CHAT_SETS = ("observation", "session", "longmemeval")
+_NAME_WORDS = 8
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[3] / "shared" / "data"
 _SPOKEN_DATE = re.compile(r"(\d+) (\w+), (\d{4})")
 _WRITTEN_DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)")
@@ -41,7 +43,8 @@ class Case:
     """One store and what is asked of it."""
 
     name: str
-    documents: tuple[SearchDocument, ...]
+    topics: dict[str, Topic]
+    """By the key that evidence has."""
     questions: tuple[Question, ...]
 
 
@@ -50,42 +53,35 @@ def folder() -> Path:
     return Path(os.environ.get("REVERIE_SHARED_DATA", _BESIDE_THE_PROJECT)) / "recall"
 
 
-def read_cases(name: str) -> list[Case]:
+def read_chat_cases(name: str) -> list[Case]:
     """All cases of one set."""
     return list(_longmemeval() if name == "longmemeval" else _locomo(name))
 
 
 def _locomo(name: str) -> Iterator[Case]:
     for case in _lines(f"locomo-{name}"):
-        documents = tuple(
-            SearchDocument(
-                key=unit["id"],
-                body=unit["text"],
-                name=unit["title"],
-                about=tuple(unit["speaker"].split(", ")),
-                observed=_day(unit["date"]),
-                # A session stands for itself; turns and observations are parts of one.
-                group=None if name == "session" else unit["group"],
-                position=unit["pos"],
-            )
-            for unit in case["units"]
-        )
+        topics = {unit["id"]: _topic(unit["id"], unit["text"], unit["date"]) for unit in case["units"]}
         questions = tuple(
             Question(each["text"], each["category"], tuple(map(tuple, each["pieces"]))) for each in case["questions"]
         )
-        yield Case(case["id"], documents, questions)
+        yield Case(case["id"], topics, questions)
 
 
 def _longmemeval() -> Iterator[Case]:
     texts = {session["id"]: session["text"] for session in _lines("longmemeval-sessions")}
     for each in _lines("longmemeval-questions"):
         # A haystack may name one session twice.
-        sessions = dict(each["haystack"])
-        documents = tuple(
-            SearchDocument(key=key, body=texts[key], observed=_day(when)) for key, when in sessions.items()
-        )
-        pieces = tuple((key,) for key in sessions if key.startswith("answer_"))
-        yield Case(each["id"], documents, (Question(each["question"], each["type"], pieces),))
+        topics = {key: _topic(key, texts[key], when) for key, when in dict(each["haystack"]).items()}
+        pieces = tuple((key,) for key in topics if key.startswith("answer_"))
+        yield Case(each["id"], topics, (Question(each["question"], each["type"], pieces),))
+
+
+def _topic(key: str, text: str, when: str) -> Topic:
+    """A text as a topic; its type is by lot, so that none stands for talk."""
+    name = " ".join(text.split()[:_NAME_WORDS])
+    path = f"{re.sub(r'[^a-z0-9]+', '-', key.lower())}.md"
+    kind = list(MemoryType)[len(text) % len(MemoryType)]
+    return Topic(path, name, "", kind, text, observed=_day(when))
 
 
 def _lines(name: str) -> Iterator[dict[str, Any]]:

@@ -1,313 +1,365 @@
-"""`python -m bench.recall.fit`: fit the weights of `rank.py` and the coefficients of `abstain.py`, and print them.
+"""`python -m bench.recall.fit`: fit the tables of `rank.py` and print them, with figures on stores left out.
 
-Ranking: a listwise softmax over each question's candidates; with vectors then the share of the evidence among the first
-five, made smooth, with the softmax holding it in place (for words that lost as much as it gained). Abstention: a
-logistic model of the best hit, with real questions against foreign ones and everyday requests. Both are checked by
-leaving out every fourth case in turn.
+Two logistic models, by words and with vectors, over the features of every candidate of every request: the stores of
+memories and requests, each with and without `asks`; then what differs for texts kept as they were said is fitted to
+conversations saved as topics, which changes nothing for other memories. Thresholds are the least with which unrelated
+requests get a whole memory, and bytes, no more often than wanted. The figures are those of a model and of thresholds
+that never saw the store (leave one store out); the printed tables come from all.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
+import pickle
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.recall.data import NOW, SETS, Case, read_cases
+from bench.recall.data import CHAT_SETS, read_chat_cases
 from bench.recall.embedding import RememberingEmbedder
+from bench.recall.work import BUDGET_BYTES, KINDS, MOST_HITS, NOW, WorkStore, draft, read_stores
 from reverie.memory.search.document import Query
 from reverie.memory.search.engine import SearchIndex
-from reverie.memory.search.features import Candidate, WeighedQuery
-from reverie.memory.search.rank import (
-    VECTOR_COEFFICIENTS,
-    VECTOR_WEIGHTS,
-    WORD_COEFFICIENTS,
-    WORD_WEIGHTS,
-    hit_features,
-    parts_of,
-    query_features,
-)
+from reverie.memory.search.features import BY_MEANING_VERBATIM, BY_WORDS_VERBATIM
+from reverie.memory.search.render import Hit, describe_in_a_line
+from reverie.memory.search.topic_index import document_of, is_latin
 from reverie.memory.search.weights import find_weights
+from reverie.memory.topics.age import header
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from reverie import Topic
+
     Array = NDArray[np.float64]
 
-_FOLDS = 4
-_FOREIGN = 12
-"""Strangers' questions of a case that has one question of its own; cases with many are asked ten times as many."""
-_WORTH = {"observation": 2.0}
-"""How much a set counts in the ranking with vectors, 1 unless named. An observation is one fact in one sentence, as
-memories are; the other sets are conversations."""
-_WIDTH = 48
-"""How many candidates of a question take part in the smooth share; the others are far from the first five."""
-_HOLD = 0.1
-"""How much the softmax counts beside the smooth share."""
-_ANSWERED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-_SET_BY_HAND = {
-    "words": ("known_names", "complete", "single", "titled", "personal"),
-    "vectors": ("known_names", "complete", "single", "titled", "personal"),
-}
+_BY_WORDS = (
+    "words", "words_share", "words_lead", "coverage", "title", "passage", "passage_share", "pairs", "length",
+    "file_words", "file_situation", "in_always", "in_file", "in_tool", "in_task", "in_word", "situation",
+    "situation_share", "ask_share", "ask_lead", "ask_likeness", "ask_coverage", "best_coverage", "has_asks",
+    "feedback", "user", "project", "request_terms", "request_short", "request_known", "request_asks", "request_orders",
+)  # fmt: skip
+_BY_MEANING = (
+    "title_meaning", "text_meaning", "sentence_meaning", "ask_meaning", "best_meaning", "title_meaning_lead",
+    "text_meaning_lead", "sentence_meaning_lead", "ask_meaning_lead", "best_meaning_lead",
+)  # fmt: skip
+_VERBATIM = ("verbatim", *(f"verbatim_{name}" for name in BY_WORDS_VERBATIM))
+_VERBATIM_BY_MEANING = tuple(f"verbatim_{name}" for name in BY_MEANING_VERBATIM)
+_HELPS_WORTH = 0.3
+"""What a memory counts that only helps, beside one that must be shown."""
+_SOFTNESS = 3.0
+"""How strongly weights are held near zero."""
+_UNRELATED_WHOLE, _UNRELATED_BYTES = 0.13, 370.0
+"""What the thresholds aim at."""
+_HEADING_BYTES, _LEAST_WHOLE_BYTES = 90.0, 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One query, its candidates and which of them answer."""
+    """One request: its candidates' features, which of them are relevant, and what each would cost to show."""
 
-    set_name: str
-    fold: int
     kind: str
-    wanted: WeighedQuery
-    candidates: tuple[Candidate, ...]
-    pieces: tuple[tuple[int, ...], ...] = ()
+    features: Array
+    grades: Array
+    pieces: tuple[tuple[int, ...], ...]
+    """What must be shown: places of candidates of which one is enough, none where there is no candidate for it."""
+    line_bytes: Array
+    whole_bytes: Array
+    is_by_meaning: bool
+
+
+Sample = Mapping[str, Mapping[str, list[Asked]]]
+"""Store → with or without asks → its requests."""
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.recall.fit", description=__doc__)
-    parser.add_argument("--only", choices=("words", "vectors"), help="fit one of the two")
     parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "reverie-bench-vectors.sqlite")
+    parser.add_argument("--keep", type=Path, help="keep what was measured in this file, and use it if it is there")
+    parser.add_argument("--drop", default="", help="features to leave out, with commas between them")
     options = parser.parse_args(arguments)
     folder = find_weights(options.models)
     if folder is None:
         print(f"no model in {options.models}; run `reverie models install` first", file=sys.stderr)
         return 2
-    embedder = RememberingEmbedder(folder, options.cache)
-    for label, used, weights, table in (
-        ("words", None, WORD_WEIGHTS, WORD_COEFFICIENTS),
-        ("vectors", embedder, VECTOR_WEIGHTS, VECTOR_COEFFICIENTS),
-    ):
-        if options.only not in (None, label):
-            continue
-        asked = [each for name in SETS for each in _ask_all(name, read_cases(name), used)]
-        real = [each for each in asked if each.kind == "real"]
-        fitted = fit_ranking(real, list(weights), is_smooth=used is not None)
-        print(label, "ranking", fitted)
-        by_hand = {name: table[name] for name in _SET_BY_HAND[label]}
-        print(label, "abstention", fit_abstention(asked, fitted, list(table), by_hand))
+    if options.keep and options.keep.is_file():
+        samples = pickle.loads(options.keep.read_bytes())
+    else:
+        embedder = RememberingEmbedder(folder, options.cache)
+        samples = {label: _measure_all(used) for label, used in (("words", None), ("vectors", embedder))}
+        if options.keep:
+            options.keep.write_bytes(pickle.dumps(samples))
+    dropped = frozenset(options.drop.split(","))
+    by_words = _print_figures("words", samples["words"], None, dropped)
+    _print_figures("vectors", samples["vectors"], (samples["words"], by_words), dropped)
     return 0
 
 
-def _ask_all(name: str, cases: Sequence[Case], embedder: RememberingEmbedder | None) -> list[Asked]:
-    draw = random.Random(1)
-    everyday = Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8").splitlines()
-    found = []
-    for number, case in enumerate(cases):
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            SearchIndex(Path(folder) / "index.sqlite", embedder) as index,
-        ):
-            index.update(case.documents)
-            if embedder is not None:
-                index.add_vectors(case.documents, embedder)
-            strangers = [each.text for other in cases if other is not case for each in other.questions]
-            few = _FOREIGN if len(case.questions) == 1 else 10 * _FOREIGN
-            queries = [("real", each.text, each.pieces) for each in case.questions]
-            queries += [("foreign", text, ()) for text in draw.sample(strangers, few)]
-            queries += [
-                ("everyday", text, ()) for text in draw.sample(everyday, 6 if few == _FOREIGN else len(everyday))
-            ]
-            for kind, text, pieces in queries:
-                wanted, measured, _ = index.measure_candidates(Query(text, NOW))
-                places = {each.row.key: at for at, each in enumerate(measured)}
-                known = tuple(tuple(places[key] for key in piece if key in places) for piece in pieces)
-                found.append(Asked(name, number % _FOLDS, kind, wanted, tuple(measured), known))
-    return found
+def _measure_all(embedder: RememberingEmbedder | None) -> dict[str, dict[str, list[Asked]]]:
+    sample: dict[str, dict[str, list[Asked]]] = {}
+    for store in read_stores():
+        print(store.name, file=sys.stderr, flush=True)
+        sample[store.name] = {
+            label: _measure_store(store, embedder, with_asks=with_asks)
+            for label, with_asks in (("plain", False), ("asks", True))
+        }
+    for name in CHAT_SETS:
+        print(name, file=sys.stderr, flush=True)
+        sample[f"chat {name}"] = {"plain": _measure_chat(name, embedder)}
+    return sample
 
 
-def fit_ranking(asked: Sequence[Asked], names: Sequence[str], *, is_smooth: bool) -> dict[str, float]:
-    """Weights for the measures; prints recall@5 on left-out cases and when fitted on all."""
-    tables = [
-        np.array([[c.values.get(n, 0.0) for n in names] for c in each.candidates] or [[0.0] * len(names)])
-        for each in asked
+def _measure_store(store: WorkStore, embedder: RememberingEmbedder | None, *, with_asks: bool) -> list[Asked]:
+    topics = {each["id"]: replace(draft(each, with_asks=with_asks), path=f"{each['id']}.md") for each in store.memories}
+    queries = [
+        (
+            each.kind,
+            Query(each.text, NOW, files=each.files, tools=each.tools),
+            tuple((name,) for name in each.musts),
+            each.relevant,
+        )
+        for each in store.requests
     ]
-    scores: list[Array] = [np.zeros(0)] * len(asked)
-    for fold in range(_FOLDS):
-        kept = [at for at, each in enumerate(asked) if each.fold != fold]
-        weights = _fit([tables[at] for at in kept], [asked[at] for at in kept], is_smooth=is_smooth)
-        for at, each in enumerate(asked):
-            if each.fold == fold:
-                scores[at] = tables[at] @ weights
-    print("recall@5 on left-out cases:", _recalls(asked, scores))
-    weights = np.round(_fit(tables, asked, is_smooth=is_smooth), 2)
-    print("recall@5 when fitted on all:", _recalls(asked, [table @ weights for table in tables]), flush=True)
-    return dict(zip(names, weights.tolist(), strict=True))
+    return _ask(topics, queries, embedder)
 
 
-def _recalls(asked: Sequence[Asked], scores: Sequence[Array]) -> dict[str, float]:
-    shares: dict[str, list[float]] = {}
-    for each, score in zip(asked, scores, strict=True):
-        top = set(np.argsort(-score, kind="stable")[:5].tolist())
-        share = sum(not top.isdisjoint(piece) for piece in each.pieces) / len(each.pieces)
-        shares.setdefault(each.set_name, []).append(share)
-    return {name: round(sum(values) / len(values), 4) for name, values in shares.items()}
+def _measure_chat(name: str, embedder: RememberingEmbedder | None) -> list[Asked]:
+    asked: list[Asked] = []
+    for case in read_chat_cases(name):
+        queries = [
+            (f"chat {name}", Query(each.text, NOW), each.pieces, {key: 2 for piece in each.pieces for key in piece})
+            for each in case.questions
+        ]
+        asked += _ask(case.topics, queries, embedder)
+    return asked
 
 
-def _fit(tables: Sequence[Array], asked: Sequence[Asked], *, is_smooth: bool) -> Array:
-    spread: Array = np.concatenate(tables).std(axis=0) + 1e-6
-    scaled = [table / spread for table in tables]
-    likely = _Softmax(scaled, asked, _worth(asked, _WORTH if is_smooth else {}))
-    weights = _descend([(1.0, likely)], np.zeros(len(spread)), steps=150, rate=0.08)
-    if is_smooth:
-        share = _SmoothShare(scaled, asked, weights, _worth(asked, _WORTH))
-        weights = _descend([(1.0, share), (_HOLD, likely)], weights, steps=150, rate=0.03)
-    fitted: Array = weights / spread
+def _ask(
+    topics: Mapping[str, Topic],
+    queries: Iterable[tuple[str, Query, tuple[tuple[str, ...], ...], Mapping[str, int]]],
+    embedder: RememberingEmbedder | None,
+) -> list[Asked]:
+    names = list_features(has_vectors=embedder is not None)
+    costs = {each.path: _costs(each) for each in topics.values()}
+    keys = {name: topic.path for name, topic in topics.items()}
+    asked = []
+    with tempfile.TemporaryDirectory() as folder, SearchIndex(Path(folder) / "index.sqlite", embedder) as index:
+        documents = [document_of(topic) for topic in topics.values()]
+        index.update(documents)
+        if embedder is not None:
+            index.add_vectors(documents, embedder)
+        for kind, query, pieces, relevant in queries:
+            grades = {keys[name]: grade for name, grade in relevant.items() if name in keys}
+            candidates = index.measure_candidates(query)[1]
+            places = {each.key: place for place, each in enumerate(candidates)}
+            asked.append(
+                Asked(
+                    kind,
+                    np.array([[each.values.get(name, 0.0) for name in names] for each in candidates]).reshape(
+                        -1, len(names)
+                    ),
+                    np.array([grades.get(each.key, 0) for each in candidates], dtype=np.float64),
+                    tuple(tuple(places[keys[name]] for name in piece if keys.get(name) in places) for piece in pieces),
+                    np.array([costs[each.key][0] for each in candidates], dtype=np.float64),
+                    np.array([costs[each.key][1] for each in candidates], dtype=np.float64),
+                    embedder is not None and is_latin(query.text),
+                )
+            )
+    return asked
+
+
+def list_features(*, has_vectors: bool) -> tuple[str, ...]:
+    """The features of a model, those of verbatim texts last."""
+    if has_vectors:
+        return (*_BY_WORDS, *_BY_MEANING, *_VERBATIM, *_VERBATIM_BY_MEANING)
+    return (*_BY_WORDS, *_VERBATIM)
+
+
+def _costs(topic: Topic) -> tuple[int, int]:
+    hit = Hit(topic, 0.0, "", topic.body, path=f"/memory/{topic.path}")
+    whole = len(header(topic, NOW).encode()) + len(topic.body.encode()) + len(topic.description.encode()) + 200
+    return len(describe_in_a_line(hit).encode()) + 1, min(BUDGET_BYTES, whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A logistic model."""
+
+    bias: float
+    weights: Array
+
+    def __call__(self, features: Array) -> Array:
+        return 1 / (1 + np.exp(-np.clip(features @ self.weights + self.bias, -60, 60)))
+
+
+def fit_logistic(asked: Iterable[Asked], used: NDArray[np.int64], base: Fitted | None = None) -> Fitted:
+    """Fit these features by Newton's method, brought to one scale; with `base` only what they add to it."""
+    chosen = [each for each in asked if len(each.grades)]
+    every = np.vstack([each.features for each in chosen])
+    grades = np.concatenate([each.grades for each in chosen])
+    y, w = (grades > 0).astype(np.float64), np.where(grades == 1, _HELPS_WORTH, 1.0)
+    offset = every @ base.weights + base.bias if base else np.zeros(len(y))
+    x = every[:, used]
+    mean, spread = x.mean(axis=0), x.std(axis=0)
+    is_fixed = spread == 0
+    mean[is_fixed], spread[is_fixed] = 0.0, 1.0
+    x = np.hstack([(x - mean) / spread, np.ones((len(x), 0 if base else 1))])
+    held = np.full(x.shape[1], _SOFTNESS)
+    if base is None:
+        held[-1] = 0.0
+    beta = np.zeros(x.shape[1])
+    for _ in range(_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(x @ beta + offset, -60, 60)))
+        gradient = x.T @ (w * (p - y)) + held * beta
+        curvature = (x * (w * p * (1 - p))[:, None]).T @ x + np.diag(held + 1e-9)
+        step = np.linalg.solve(curvature, gradient)
+        beta -= step
+        if np.abs(step).max() < 1e-6:
+            break
+    weights = np.zeros(every.shape[1])
+    weights[used] = beta[: len(used)] / spread
+    shift = float(weights[used] @ mean)
+    if base is None:
+        return Fitted(float(beta[-1] - shift), weights)
+    # What is left of the scaling goes to `verbatim` itself, which is 1 for all of these.
+    weights[used[0]] -= shift
+    return Fitted(base.bias, base.weights + weights)
+
+
+_STEPS = 30
+
+
+def fit_both(sample: Sample, names: Sequence[str], left: str, dropped: frozenset[str]) -> Fitted:
+    """Fit to all stores but one, then what differs for verbatim texts to all conversations but one."""
+    first = names.index("verbatim")
+    columns = np.array([number for number, name in enumerate(names[:first]) if name not in dropped])
+    stores = [each for name in sample if _is_store(name) and name != left for each in _all(sample[name])]
+    chats = [each for name in sample if not _is_store(name) and name != left for each in _all(sample[name])]
+    return fit_logistic(chats, np.arange(first, len(names)), fit_logistic(stores, columns))
+
+
+def _is_store(name: str) -> bool:
+    return not name.startswith("chat")
+
+
+def _all(by_asks: Mapping[str, list[Asked]]) -> list[Asked]:
+    return [each for requests in by_asks.values() for each in requests]
+
+
+@dataclass(slots=True)
+class Shown:
+    """What thresholds show of some requests."""
+
+    must: dict[str, list[float]]
+    whole: list[float]
+    unrelated_whole: list[float]
+    unrelated_bytes: list[float]
+
+
+def show(asked: Iterable[tuple[Asked, Array]], line: float, whole: float) -> Shown:
+    """Count what is shown: at most five memories within the budget, whole from one threshold on, lines from another."""
+    shown = Shown({}, [], [], [])
+    for each, likely in asked:
+        order = np.argsort(-likely, kind="stable")[:MOST_HITS]
+        chosen = order[likely[order] >= line].tolist()
+        room, named, wholes = BUDGET_BYTES - (_HEADING_BYTES if chosen else 0.0), set(), set()
+        for number, place in enumerate(chosen):
+            spare = room - float(each.line_bytes[chosen[number + 1 :]].sum())
+            if likely[place] >= whole and spare >= min(_LEAST_WHOLE_BYTES, each.whole_bytes[place]):
+                room -= min(spare, each.whole_bytes[place])
+                wholes.add(place)
+            elif each.line_bytes[place] <= room:
+                room -= each.line_bytes[place]
+            else:
+                break
+            named.add(place)
+        if len(named) == len(wholes):
+            room += _HEADING_BYTES if chosen else 0.0
+        if each.kind == "none":
+            shown.unrelated_whole.append(float(bool(wholes)))
+            shown.unrelated_bytes.append(BUDGET_BYTES - room)
+            continue
+        shown.must.setdefault(each.kind, []).extend(float(not named.isdisjoint(piece)) for piece in each.pieces)
+        shown.whole += [float(not wholes.isdisjoint(piece)) for piece in each.pieces]
+    return shown
+
+
+def choose_thresholds(asked: Sequence[tuple[Asked, Array]]) -> tuple[float, float]:
+    """From which probability on a line, from which on the whole."""
+    best = [float(likely.max(initial=0.0)) for each, likely in asked if each.kind == "none"]
+    whole = float(np.quantile(best, 1 - _UNRELATED_WHOLE))
+    low, high = 1e-4, whole
+    for _ in range(14):
+        middle = (low * high) ** 0.5
+        is_too_much = np.mean(show(asked, middle, whole).unrelated_bytes) > _UNRELATED_BYTES
+        low, high = (middle, high) if is_too_much else (low, middle)
+    return high, whole
+
+
+def _print_figures(
+    label: str, sample: Sample, beside: tuple[Sample, dict[str, Fitted]] | None, dropped: frozenset[str]
+) -> dict[str, Fitted]:
+    """Print the figures of left-out stores and the tables from all; return the model that left each store out."""
+    names = list_features(has_vectors=beside is not None)
+    stores = [name for name in sample if _is_store(name)]
+    fitted = {left: fit_both(sample, names, left, dropped) for left in sample}
+    everything = fit_both(sample, names, "", dropped)
+
+    def rate(name: str, asks: str) -> list[tuple[Asked, Array]]:
+        """Requests in another script are ranked by words, with vectors too."""
+        rated = []
+        for number, each in enumerate(sample[name][asks]):
+            if beside is not None and not each.is_by_meaning:
+                other = beside[0][name][asks][number]
+                rated.append((other, beside[1][name](other.features)))
+            else:
+                rated.append((each, fitted[name](each.features)))
+        return rated
+
+    print(f"\n{label}: stores left out one at a time")
+    thresholds: dict[str, tuple[float, float]] = {}
+    for asks in ("plain", "asks"):
+        rated = {name: rate(name, asks) for name in stores}
+        shown = {}
+        for name in stores:
+            others = [each for other in stores if other != name for each in rated[other]]
+            shown[name] = show(rated[name], *choose_thresholds(others))
+        line, whole = choose_thresholds([each for name in stores for each in rated[name]])
+        thresholds[asks] = line, whole
+        for group, members in (
+            ("shared", [name for name in stores if name.startswith("store")]),
+            ("own", [name for name in stores if not name.startswith("store")]),
+        ):
+            if members:
+                _print_row(f"{asks}, {group}", [shown[name] for name in members])
+        print(f"  thresholds from all: line {line:.4f}, whole {whole:.3f}")
+        for loose in (0.5, 2.0, 4.0) if asks == "asks" else ():
+            rows = [show(rated[name], line * loose, min(0.99, whole * loose**0.5)) for name in stores]
+            _print_row(f"{asks}, all, line {line * loose:.4f}", rows)
+    line, whole = thresholds["plain"]
+    for name in sample:
+        if not _is_store(name):
+            found = show(rate(name, "plain"), line, whole).must[name]
+            free = show(rate(name, "plain"), 0.0, 2.0).must[name]
+            print(f"  {name}: shown {np.mean(found):.3f}, without abstention {np.mean(free):.3f}")
+    table = {"bias": everything.bias} | dict(zip(names, everything.weights.tolist(), strict=True))
+    print(label, {name: round(weight, 3) for name, weight in table.items() if weight})
     return fitted
 
 
-def _worth(asked: Sequence[Asked], of_sets: Mapping[str, float]) -> dict[str, float]:
-    """How much one question of each set counts: a set as a whole counts the same, however many questions it has."""
-    return {name: of_sets.get(name, 1.0) / count for name, count in Counter(each.set_name for each in asked).items()}
-
-
-def _descend(
-    goals: Sequence[tuple[float, Callable[[Array], Array]]], weights: Array, *, steps: int, rate: float
-) -> Array:
-    first, second = np.zeros_like(weights), np.zeros_like(weights)
-    weights = weights.copy()
-    for step in range(1, steps + 1):
-        slope = np.sum([share * goal(weights) for share, goal in goals], axis=0)
-        first = 0.9 * first + 0.1 * slope
-        second = 0.99 * second + 0.01 * slope**2
-        weights -= rate * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-9)
-    return weights
-
-
-class _Softmax:
-    """The slope of how unlikely the answers are among a question's candidates."""
-
-    def __init__(self, tables: Sequence[Array], asked: Sequence[Asked], of_sets: Mapping[str, float]) -> None:
-        rows, targets, sizes, worth = [], [], [], []
-        for table, each in zip(tables, asked, strict=True):
-            answers = sorted({place for piece in each.pieces for place in piece})
-            if answers:
-                target = np.zeros(len(table))
-                target[answers] = 1 / len(answers)
-                rows.append(table)
-                targets.append(target)
-                sizes.append(len(table))
-                worth.append(of_sets[each.set_name])
-        self._matrix = np.concatenate(rows)
-        self._target = np.concatenate(targets)
-        self._owner = np.repeat(np.arange(len(sizes)), sizes)
-        self._starts = np.cumsum([0, *sizes[:-1]])
-        self._share = np.array(worth)[self._owner]
-
-    def __call__(self, weights: Array) -> Array:
-        scores = self._matrix @ weights
-        likely = np.exp(scores - np.maximum.reduceat(scores, self._starts)[self._owner])
-        likely /= np.add.reduceat(likely, self._starts)[self._owner]
-        slope: Array = ((likely - self._target) * self._share) @ self._matrix + 0.003 * weights
-        return slope
-
-
-class _SmoothShare:
-    """The slope of the evidence missed: each piece's best unit against the fifth best of the other candidates."""
-
-    def __init__(
-        self, tables: Sequence[Array], asked: Sequence[Asked], weights: Array, of_sets: Mapping[str, float]
-    ) -> None:
-        blocks, inside, real, worth = [], [], [], []
-        for table, each in zip(tables, asked, strict=True):
-            answers = sorted({place for piece in each.pieces for place in piece})
-            order = np.argsort(-(table @ weights), kind="stable").tolist()
-            chosen = list(dict.fromkeys([*answers, *order]))[:_WIDTH]
-            padding = _WIDTH - len(chosen)
-            block = np.pad(table[chosen], ((0, padding), (0, 0)))
-            for piece in filter(None, each.pieces):
-                blocks.append(block)
-                inside.append([place in piece for place in chosen] + [False] * padding)
-                real.append([True] * len(chosen) + [False] * padding)
-                worth.append(of_sets[each.set_name] / len(each.pieces))
-        self._blocks, self._inside, self._worth = np.array(blocks), np.array(inside), np.array(worth)
-        self._others = np.array(real) & ~self._inside
-
-    def __call__(self, weights: Array) -> Array:
-        scores = self._blocks @ weights
-        each = np.arange(len(scores))
-        own = np.where(self._inside, scores, -np.inf).argmax(axis=1)
-        others = np.where(self._others, scores, -1e9)
-        fifth = np.argpartition(-others, 4, axis=1)[:, 4]
-        ahead = 1 / (1 + np.exp(-np.clip(scores[each, own] - others[each, fifth], -30, 30)))
-        steep = self._worth * ahead * (1 - ahead)
-        slope: Array = -(steep[:, None] * (self._blocks[each, own] - self._blocks[each, fifth])).sum(axis=0)
-        return slope
-
-
-def fit_abstention(
-    asked: Sequence[Asked], weights: Mapping[str, float], names: Sequence[str], by_hand: Mapping[str, float]
-) -> dict[str, float]:
-    """Coefficients for the best hit, those set by hand in place; prints on left-out cases what saying nothing costs."""
-    best = [_best_hit(each, weights) for each in asked]
-    matrix = np.array([[1.0, *(features.get(name, 0.0) for name in names[1:])] for features, _ in best])
-    likely = np.zeros(len(asked))
-    folds = np.array([each.fold for each in asked])
-    for fold in range(_FOLDS):
-        kept = np.flatnonzero(folds != fold)
-        found = _with_hand(names, _logistic_fit(matrix[kept], [asked[int(at)] for at in kept]), by_hand)
-        likely[folds == fold] = matrix[folds == fold] @ np.array([found[name] for name in names])
-    for set_name in SETS:
-        _print_trade_off(set_name, asked, likely, [recall for _, recall in best])
-    return _with_hand(names, _logistic_fit(matrix, asked), by_hand)
-
-
-def _best_hit(each: Asked, weights: Mapping[str, float]) -> tuple[dict[str, float], float]:
-    """The features of the first hit, and recall@5 of the whole ranking."""
-    scores = [sum(parts_of(candidate.values, weights).values()) for candidate in each.candidates]
-    order = sorted(range(len(scores)), key=lambda at: -scores[at])
-    if not order:
-        return {}, 0.0
-    of_query = query_features(each.wanted, each.candidates)
-    others = [scores[at] for at in order[1:]]
-    features = hit_features(each.wanted, each.candidates[order[0]], scores[order[0]], others, of_query)
-    found = sum(not set(order[:5]).isdisjoint(piece) for piece in each.pieces)
-    return features, found / max(1, len(each.pieces))
-
-
-def _logistic_fit(matrix: Array, asked: Sequence[Asked]) -> Array:
-    counts = Counter((each.set_name, each.kind) for each in asked)
-    share = np.array([(2 if each.kind == "real" else 1) / counts[each.set_name, each.kind] for each in asked]) * 1000
-    target = np.array([float(each.kind == "real") for each in asked])
-    spread = np.r_[1, matrix[:, 1:].std(axis=0) + 1e-9]
-    scaled = matrix / spread
-    found = np.zeros(scaled.shape[1])
-    for _ in range(25):
-        likely = 1 / (1 + np.exp(-np.clip(scaled @ found, -60, 60)))
-        slope = scaled.T @ (share * (likely - target)) + 0.001 * found
-        bend = (scaled * (share * likely * (1 - likely))[:, None]).T @ scaled + 0.001 * np.eye(len(found))
-        found -= np.linalg.solve(bend, slope)
-    fitted: Array = found / spread
-    return fitted
-
-
-def _with_hand(names: Sequence[str], fitted: Array, by_hand: Mapping[str, float]) -> dict[str, float]:
-    """What is set by hand takes part in the fit, so that nothing else stands in for it, and keeps its value."""
-    found = dict(zip(names, np.round(fitted, 3).tolist(), strict=True))
-    return {**found, **by_hand}
-
-
-def _print_trade_off(set_name: str, asked: Sequence[Asked], likely: Array, recalls: Sequence[float]) -> None:
-    """On left-out cases: recall@5 lost at several shares of strangers answered, and that share when 0.02 is lost."""
-    foreign = np.sort([likely[at] for at, e in enumerate(asked) if e.set_name == set_name and e.kind == "foreign"])
-    real = sorted(
-        (likely[at], recalls[at]) for at, e in enumerate(asked) if e.set_name == set_name and e.kind == "real"
-    )
-    lost = np.cumsum([recall for _, recall in real]) / len(real)
-    mild = real[min(int(np.searchsorted(lost, 0.02, side="right")), len(real) - 1)][0]
-    curve = []
-    for answered in _ANSWERED:
-        strict = foreign[-1 - int(answered * len(foreign))]
-        curve.append(f"{answered:.2f}: {sum(recall for score, recall in real if score <= strict) / len(real):.3f}")
-    print(f"{set_name}, left-out cases, strangers answered: recall lost", ", ".join(curve), end="; ")
-    print(f"{(foreign >= mild).mean():.3f} answered when 0.02 is lost", flush=True)
+def _print_row(label: str, rows: Sequence[Shown]) -> None:
+    kinds = {kind: [value for row in rows for value in row.must.get(kind, ())] for kind in KINDS}
+    cells = {"shown": [value for values in kinds.values() for value in values], **kinds}
+    cells["whole"] = [value for row in rows for value in row.whole]
+    cells["unrelated whole"] = [value for row in rows for value in row.unrelated_whole]
+    cells["unrelated bytes"] = [value for row in rows for value in row.unrelated_bytes]
+    print(f"  {label:24}", *(f"{name} {np.mean(values):.3f}" for name, values in cells.items()), sep="  ", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,11 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.recall.systems import Ranking, System, plain_text
-from reverie.memory.search.document import SearchDocument
+from bench.recall.systems import Ranking, System
 
 if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds
@@ -50,9 +49,8 @@ class Peer:
         self._embedder = embedder
         self._process: subprocess.Popen[str] | None = None
 
-    def __call__(self, documents: Sequence[SearchDocument], _: Path) -> Ranking:
-        texts = [(each.key, plain_text(each)) for each in documents]
-        self._say({"documents": texts, **self._vectors([text for _, text in texts])})
+    def __call__(self, texts: Mapping[str, str]) -> Ranking:
+        self._say({"documents": list(texts.items()), **self._vectors(list(texts.values()))})
 
         def rank(question: str) -> list[str]:
             return self._say({"question": question, **self._vectors([question])})

@@ -17,13 +17,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from bench.recall.data import folder as shared_folder
 from bench.recall.figures import figure
 from bench.recall.systems import fts5
 from reverie import Memory, Topic
-from reverie.memory.search.document import SearchDocument
 from reverie.memory.search.render import attachment
 
 OWN_STORES = Path(__file__).with_name("stores")
@@ -112,7 +112,7 @@ def measure_product(store: WorkStore, *, with_asks: bool) -> Outcome:
     """Save the memories as topics and recall for every request."""
     outcome = Outcome()
     with tempfile.TemporaryDirectory() as directory, Memory(Path(directory) / "memory", now=lambda: NOW) as memory:
-        memory.save_many(_topic(each, with_asks=with_asks) for each in store.memories)
+        memory.save_many(draft(each, with_asks=with_asks) for each in store.memories)
         ids = {topic.path: _id_of(topic, store.memories) for topic in memory.topics()}
         for request in store.requests:
             hits = memory.recall(request.text, files=request.files, tools=request.tools)[:MOST_HITS]
@@ -129,19 +129,16 @@ def measure_product(store: WorkStore, *, with_asks: bool) -> Outcome:
 def measure_bm25(store: WorkStore) -> Outcome:
     """The first five of FTS5's BM25, whole, whatever they are."""
     outcome = Outcome()
-    documents = [
-        SearchDocument(each["id"], each["body"], name=each["name"], description=each["description"])
-        for each in store.memories
-    ]
-    sizes = {each.key: len(f"{each.name}{each.description}{each.body}".encode()) for each in documents}
-    rank = fts5(documents, Path())
+    texts = {each["id"]: f"{each['name']}\n{each['description']}\n{each['body']}" for each in store.memories}
+    rank = fts5(texts)
     for request in store.requests:
         shown = rank(request.text)[:MOST_HITS]
-        outcome.add(request, shown, shown, sum(sizes[name] for name in shown))
+        outcome.add(request, shown, shown, sum(len(texts[name].encode()) for name in shown))
     return outcome
 
 
-def _topic(memory: Mapping[str, Any], *, with_asks: bool) -> Topic:
+def draft(memory: Mapping[str, Any], *, with_asks: bool) -> Topic:
+    """A memory of a store as the program would save it."""
     from reverie.memory.topics.draft import draft_topic
 
     return draft_topic(
@@ -162,7 +159,7 @@ def _id_of(topic: Topic, memories: Iterable[Mapping[str, Any]]) -> str:
 
 
 @contextmanager
-def _home(models: Path | None) -> Iterator[None]:
+def home(models: Path | None) -> Iterator[None]:
     """An own home for the program, with the model of vectors or without."""
     before = os.environ.get("REVERIE_HOME")
     with tempfile.TemporaryDirectory() as home:
@@ -177,35 +174,56 @@ def _home(models: Path | None) -> Iterator[None]:
                 os.environ["REVERIE_HOME"] = before
 
 
+def measure_work(models: Path | None, *, only: str | None = None, quick: bool = False) -> dict[str, Any]:
+    """Measure every store both ways, with and without asks, and print the figures."""
+    stores = [store for store in read_stores() if only in (None, store.name)][:: 4 if quick else 1]
+    report: dict[str, dict[str, dict[str, float]]] = {}
+    _measure_way(report, "FTS5/BM25, first five", stores, measure_bm25)
+    for label, place in (("words", None), *((("vectors", models),) if models else ())):
+        with home(place):
+            _measure_way(report, f"reverie, {label}", stores, lambda store: measure_product(store, with_asks=False))
+            way = f"reverie, {label} and asks"
+            _measure_way(report, way, stores, lambda store: measure_product(store, with_asks=True))
+    return report
+
+
+def _measure_way(
+    report: dict[str, dict[str, dict[str, float]]],
+    label: str,
+    stores: Sequence[WorkStore],
+    measure: Callable[[WorkStore], Outcome],
+) -> None:
+    """Add each store's figures, and print their means."""
+    rows = report[label] = {store.name: measure(store).row() for store in stores}
+    for group, members in (
+        ("shared stores", [name for name in rows if name.startswith("store")]),
+        ("own stores", [name for name in rows if not name.startswith("store")]),
+    ):
+        if members:
+            means = {figure: fmean(rows[name][figure] for name in members) for figure in rows[members[0]]}
+            print(
+                f"{label:28} {group:14}",
+                *(f"{name} {value:.2f}" for name, value in means.items()),
+                sep="  ",
+                flush=True,
+            )
+
+
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.recall.work", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models", help="where the model lies")
     parser.add_argument("--only", help="one store")
     options = parser.parse_args(arguments)
-    stores = [store for store in read_stores() if options.only in (None, store.name)]
-    if not stores:
+    if options.only and options.only not in [store.name for store in read_stores()]:
         parser.error(f"no store {options.only!r}")
     models = options.models if options.models.is_dir() else None
     if models is None:
         print(f"no model in {options.models}: no rows with vectors (`reverie models install`)", file=sys.stderr)
-    report: dict[str, dict[str, dict[str, float]]] = {"FTS5/BM25, first five": _rows(stores, measure_bm25)}
-    for label, place in (("words", None), *((("vectors", models),) if models else ())):
-        with _home(place):
-            report[f"reverie, {label}"] = _rows(stores, lambda store: measure_product(store, with_asks=False))
-            report[f"reverie, {label} and asks"] = _rows(stores, lambda store: measure_product(store, with_asks=True))
+    report = measure_work(models, only=options.only)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
     return 0
-
-
-def _rows(stores: Sequence[WorkStore], measure: Callable[[WorkStore], Outcome]) -> dict[str, dict[str, float]]:
-    """Each store's figures."""
-    rows = {}
-    for store in stores:
-        rows[store.name] = measure(store).row()
-        print(store.name, *(f"{name} {value:.2f}" for name, value in rows[store.name].items()), sep="  ", flush=True)
-    return rows
 
 
 if __name__ == "__main__":

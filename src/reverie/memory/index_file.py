@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 INDEX_DB = "index.db"
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 FORMER_FILES = ("topics.db", "search.db", "rows.db")
 """What versions before this one wrote beside it; removed when the index is opened."""
-FIELDS = ("title", "summary", "body", "anchors", "situation", "asks", "about")
+FIELDS = ("title", "summary", "anchors", "about", "situation", "asks", "body")
 _ENDINGS = ("", "-wal", "-shm")
 _BUSY_SECONDS = 10.0
 _MAPPED_BYTES = 64 * 2**20
@@ -29,33 +29,31 @@ _CACHE_KIB = 16 * 2**10
 
 _SCHEMA = f"""
 CREATE TABLE topics(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-  ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, day INTEGER,
+  ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT,
   head TEXT NOT NULL, body TEXT NOT NULL, body_key INTEGER, problem TEXT);
 CREATE TABLE swept(fingerprint BLOB NOT NULL);
 CREATE INDEX by_looks ON topics(path, mtime_ns, size, ctime_ns);
 CREATE INDEX by_name ON topics(name_key) WHERE name_key IS NOT NULL;
 CREATE INDEX by_problem ON topics(problem) WHERE problem IS NOT NULL;
 CREATE INDEX by_body ON topics(body_key) WHERE body_key IS NOT NULL;
-CREATE INDEX by_situation ON topics(day DESC, path, situation) WHERE situation IS NOT NULL;
 CREATE TABLE documents(
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, grp TEXT, pos INTEGER NOT NULL, kind TEXT, observed INTEGER,
-  mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, digest BLOB NOT NULL, uses INTEGER NOT NULL,
-  length INTEGER NOT NULL, passages INTEGER NOT NULL, asking REAL NOT NULL, personal REAL NOT NULL,
-  has_time INTEGER NOT NULL, about TEXT NOT NULL, text TEXT NOT NULL);
-CREATE INDEX by_group ON documents(grp, pos) WHERE grp IS NOT NULL;
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT, is_rule INTEGER NOT NULL,
+  is_verbatim INTEGER NOT NULL, observed INTEGER, situation TEXT, asks INTEGER NOT NULL, length INTEGER NOT NULL,
+  passages INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE INDEX by_rule ON documents(observed DESC, id) WHERE is_rule = 1;
+CREATE INDEX by_situation ON documents(observed DESC, id, situation) WHERE situation IS NOT NULL;
 CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='', tokenize="unicode61 remove_diacritics 0");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row');
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE spellings USING fts5(word, content='words', content_rowid='id', tokenize='trigram');
 CREATE TRIGGER word_added AFTER INSERT ON words BEGIN
   INSERT INTO spellings(rowid, word) VALUES (new.id, new.word); END;
-CREATE TABLE subjects(term TEXT PRIMARY KEY, documents INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE totals(documents INTEGER NOT NULL, length INTEGER NOT NULL, passages INTEGER NOT NULL,
   changes INTEGER NOT NULL);
 INSERT INTO totals VALUES (0, 0, 0, 0);
 CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
   PRIMARY KEY (document, part)) WITHOUT ROWID;
-CREATE TABLE sentences(document INTEGER PRIMARY KEY, vectors BLOB NOT NULL, lengths BLOB NOT NULL);
+CREATE TABLE sentences(document INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
 CREATE TABLE lines(path BLOB PRIMARY KEY, oid BLOB NOT NULL, path_key BLOB NOT NULL, name BLOB, name_key BLOB,
   hooks BLOB, type TEXT, flags INTEGER, day TEXT, place INTEGER) WITHOUT ROWID;
 CREATE INDEX lines_by_key ON lines(path_key);

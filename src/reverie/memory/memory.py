@@ -394,6 +394,7 @@ class Memory:
         *,
         limit: int | None = None,
         exclude: Iterable[Topic | AnyPath] = (),
+        named: Iterable[str] = (),
         context: str = "",
         files: Iterable[str] = (),
         tools: Iterable[str] = (),
@@ -411,6 +412,8 @@ class Memory:
             files=tuple(files),
             tools=tuple(tools),
             exclude=shown,
+            named=frozenset(named),
+            caution=self.settings.recall.caution,
             limit=self.limits.hits if limit is None else limit,
         )
 
@@ -484,7 +487,8 @@ class Memory:
         return self._directories.has_vectors
 
     def note_recalled(self, hits: Sequence[Hit], query: str, *, session: str | None = None) -> None:
-        """Record which memories were recalled for a query; skipped if the directory is read-only."""
+        """Record which memories were shown whole for a query; skipped if the directory is read-only."""
+        hits = [hit for hit in hits if hit.shown == "whole"]
         if not hits:
             return
         from reverie.memory.store.usage_log import Use, append_uses, redact_query

@@ -61,12 +61,15 @@ class SessionRecall:
         )
         if not self.is_on or self.memory.off is not None or not is_wanted:
             return ()
-        exclude = self._list_excluded()
-        if exclude is None:
+        shown = self._list_shown()
+        if shown is None:
             return ()
+        exclude, named = shown
         view = self.log.view
         files, tools = _in_use(view, self.desk.project)
-        query = self.memory.build_query(text, exclude=exclude, context=_find_last_reply(view), files=files, tools=tools)
+        query = self.memory.build_query(
+            text, exclude=exclude, named=named, context=_find_last_reply(view), files=files, tools=tools
+        )
         by_words = replace(query, by_words=True)
         hits = await self._within(settings.words_timeout_seconds, self._search_memory(by_words), text)
         if hits is None:
@@ -82,12 +85,13 @@ class SessionRecall:
     def late(self) -> Sequence[JoinedAttachment]:
         """What came too late for its request and has not been shown since."""
         done = {task: text for task, text in self._late.items() if task.done()}
-        exclude = self._list_excluded() if done else None
+        shown = self._list_shown() if done else None
         for task in done:
             del self._late[task]
-        if exclude is None:
+        if shown is None:
             return ()
-        hits = {hit.path: hit for task in done for hit in _result(task) or () if hit.path not in exclude}
+        excluded = {"whole": {*shown[0]}, "line": {*shown[0], *shown[1]}}
+        hits = {hit.path: hit for task in done for hit in _result(task) or () if hit.path not in excluded[hit.shown]}
         return self._attach_hits(tuple(hits.values()), " ".join(done.values()))
 
     def forget(self) -> None:
@@ -136,12 +140,13 @@ class SessionRecall:
                 self._late[task] = text
         return _result(task) if task.done() else None
 
-    def _list_excluded(self) -> tuple[str, ...] | None:
-        """The memories that stand in the conversation already; None when there is no room for more."""
+    def _list_shown(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """What stands in the conversation already, whole and as lines; None when there is no room for more."""
         still_shown = find_still_shown(self._find_shown(), self.loop.used_tokens, self.memory.limits)
         if sum(one.size_bytes for one in still_shown) > self.memory.settings.recall.session_bytes:
             return None
-        return (*(one.path for one in still_shown), *map(str, self.desk.seen.paths))
+        whole = tuple(one.path for one in still_shown if not one.is_line)
+        return (*whole, *map(str, self.desk.seen.paths)), tuple(one.path for one in still_shown if one.is_line)
 
     def _attach_hits(self, hits: Sequence[Hit], query: str) -> Sequence[JoinedAttachment]:
         if not hits:
@@ -149,7 +154,14 @@ class SessionRecall:
         names = ", ".join(hit.topic.name for hit in hits)
         data: JsonObject = {
             "memories": [
-                {"path": hit.path, "header": hit.header, "bytes": hit.size_bytes, "why": hit.why, "score": hit.score}
+                {
+                    "path": hit.path,
+                    "header": hit.header,
+                    "bytes": hit.size_bytes,
+                    "why": hit.why,
+                    "score": hit.score,
+                    "shown": hit.shown,
+                }
                 for hit in hits
             ],
             "tokens": self.loop.used_tokens,
@@ -182,7 +194,10 @@ def _parse_shown(data: JsonObject) -> list[Shown]:
     tokens = at if isinstance(at, int) else 0
     return [
         Shown(
-            path=str(row["path"]), size_bytes=size if isinstance(size := row.get("bytes"), int) else 0, at_tokens=tokens
+            path=str(row["path"]),
+            size_bytes=size if isinstance(size := row.get("bytes"), int) else 0,
+            at_tokens=tokens,
+            is_line=row.get("shown") == "line",
         )
         for row in rows
         if isinstance(row, dict) and "path" in row

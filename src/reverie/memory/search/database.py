@@ -1,54 +1,38 @@
 """The search tables of the index: the incremental update, and the reads that ranking needs.
 
-The file, its schema and its recovery are `index_file.py`'s. After a recovery `read_known()` is empty, which tells the
-caller to index everything again.
+The file, its schema and its recovery are `index_file.py`'s.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from reverie.memory.index_file import FIELDS, IndexFile
-from reverie.memory.search.analyze import Analysed, analyse, terms
-from reverie.memory.search.document import Known, SearchDocument
-from reverie.values import value
+from reverie.memory.search.analyze import cut_passages, terms
+from reverie.memory.search.document import SearchDocument
+from reverie.memory.search.query import IndexTotals
+from reverie.memory.search.topic_table import when_to_row
 
-FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 2.0, 1.0)
+FIELD_WEIGHTS = {
+    "title": 2.5, "summary": 2.0, "anchors": 1.5, "about": 1.5, "situation": 2.0, "asks": 2.0, "body": 1.0,
+}  # fmt: skip
 """How much one occurrence counts: a word in the name says more about a file than a word in its text."""
-LINE_FIELDS = ("title", "summary", "anchors", "situation", "asks")
-"""The fields of the first lines of a document's text; the body's passages follow, a line each."""
+LINE_FIELDS = FIELDS[:5]
+"""The fields of the first lines of a document's text; a line for each of its asks follows, then the body's passages."""
+_RULES = frozenset({"feedback", "user"})
 _MOST_VALUES = 500
 _SHORTEST_CORRECTED = 4
 """Shorter words have too many neighbours to guess what was meant."""
 
 # Only names that stand in this file are put into statements; values are always bound.
 # ruff: noqa: S608
-_COLUMNS = ", ".join(
-    f"d.{name}"
-    for name in (
-        "id",
-        "key",
-        "grp",
-        "pos",
-        "kind",
-        "observed",
-        "uses",
-        "length",
-        "asking",
-        "personal",
-        "has_time",
-        "about",
-        "text",
-    )
-)
-
-
-_BODY = FIELDS.index("body")
+_COLUMNS = "id, key, kind, is_verbatim, observed, situation, asks, length, text"
 _INSERT_DOCUMENT = (
-    "INSERT INTO documents(key, grp, pos, kind, observed, mtime_ns, size, digest, uses, length, passages, asking,"
-    f" personal, has_time, about, text) VALUES ({', '.join('?' * 16)})"
+    "INSERT INTO documents(key, kind, is_rule, is_verbatim, observed, situation, asks, length, passages, text)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_POSTINGS = f"INSERT INTO postings(rowid, {', '.join(FIELDS)}) VALUES ({', '.join('?' * (1 + len(FIELDS)))})"
 _DELETE_POSTINGS = _INSERT_POSTINGS.replace("(rowid", "(postings, rowid").replace("(?", "('delete', ?", 1)
@@ -59,28 +43,18 @@ class DocumentRow(NamedTuple):
 
     id: int
     key: str
-    group: str | None
-    position: int
     type: str | None
+    is_verbatim: int
     observed: int | None
     """Day number, as `date.toordinal`."""
-    uses: int
+    situation: str | None
+    """As `when_to_row` writes it, in JSON."""
+    asks: int
+    """How many lines of the text are asks."""
     length: int
-    asking: float
-    personal: float
-    has_time: int
-    about: str
+    """How many terms it has, without situations and asks."""
     text: str
     """Its terms as `join_terms` writes them."""
-
-
-@value
-class IndexTotals:
-    """The size of the whole index."""
-
-    documents: int
-    length: int
-    passages: int
 
 
 class Database:
@@ -89,7 +63,7 @@ class Database:
     def __init__(self, file: IndexFile) -> None:
         self.file = file
         self._connection = file.connection
-        self._frequencies: dict[str, tuple[int, int]] = {}
+        self._frequencies: dict[str, int] = {}
         self._frequencies_of = -1
 
     def version(self) -> int:
@@ -106,58 +80,38 @@ class Database:
         finally:
             self._connection.execute("COMMIT")
 
-    def read_known(self) -> dict[str, Known]:
-        """Every document's key with what tells whether its file changed."""
-        rows = self._connection.execute("SELECT key, mtime_ns, size, digest FROM documents")
-        return {key: Known(mtime_ns, size, digest) for key, mtime_ns, size, digest in rows}
-
     def update(self, changed: Iterable[SearchDocument], removed: Iterable[str]) -> None:
         """Put the changed documents in place of their old state and drop the removed ones, in one transaction."""
         with self._changing():
             for key in removed:
                 self._drop(key)
             words: set[str] = set()
-            documents = length = passages = 0
             for document in changed:
                 self._drop(document.key)
-                texts = self._insert(document)
-                documents += 1
-                length += _count(texts)
-                passages += texts[_BODY].count("\n") + 1
-                for text in texts:
-                    words.update(text.split())
-            self._count(documents, length, passages)
+                words.update(self._insert(document).split())
             new = [(word,) for word in words if len(word) >= _SHORTEST_CORRECTED and word.isalpha()]
             self._connection.executemany("INSERT OR IGNORE INTO words(word) VALUES (?)", sorted(new))
 
     def totals(self) -> IndexTotals:
         return IndexTotals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
 
-    def frequencies(self, query_terms: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """Term → (documents that have it, how often it occurs); counted once per state of the index."""
+    def frequencies(self, query_terms: Iterable[str]) -> dict[str, int]:
+        """Term → how many documents have it; counted once per state of the index."""
         version = self.version()
         if version != self._frequencies_of:
             self._frequencies.clear()
             self._frequencies_of = version
         missing = [term for term in query_terms if term not in self._frequencies]
-        self._frequencies.update(dict.fromkeys(missing, (0, 0)))
+        self._frequencies.update(dict.fromkeys(missing, 0))
         for part in _parts(missing):
-            sql = f"SELECT term, doc, cnt FROM vocabulary WHERE term IN ({_marks(part)})"
-            self._frequencies.update({term: (doc, cnt) for term, doc, cnt in self._connection.execute(sql, part)})
+            sql = f"SELECT term, doc FROM vocabulary WHERE term IN ({_marks(part)})"
+            self._frequencies.update(self._connection.execute(sql, part).fetchall())
         return {term: self._frequencies[term] for term in query_terms}
-
-    def subjects(self, query_terms: Sequence[str]) -> frozenset[str]:
-        """Those of these terms that some document names as what it is about."""
-        subjects: set[str] = set()
-        for part in _parts(query_terms):
-            sql = f"SELECT term FROM subjects WHERE documents > 0 AND term IN ({_marks(part)})"
-            subjects.update(term for (term,) in self._connection.execute(sql, part))
-        return frozenset(subjects)
 
     def best(self, query_terms: Sequence[str], limit: int, *, share: float = 1.0) -> list[int]:
         """The ids of the documents that BM25 puts first for any of these terms; below 1, among that newest share."""
         question = " OR ".join(f'"{term}"' for term in query_terms)
-        weights = ", ".join(map(str, FIELD_WEIGHTS))
+        weights = ", ".join(str(FIELD_WEIGHTS[name]) for name in FIELDS)
         last = self._connection.execute("SELECT max(id) FROM documents").fetchone()[0] or 0
         sql = f"SELECT rowid FROM postings(?) WHERE rowid > ? ORDER BY bm25(postings, {weights}), rowid LIMIT ?"
         rows = self._connection.execute(sql, (question, int(last * (1.0 - share)), limit))
@@ -165,13 +119,18 @@ class Database:
 
     def rows(self, ids: Sequence[int]) -> list[DocumentRow]:
         """The documents with these ids."""
-        sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.id IN ({_marks(ids)})"
+        sql = f"SELECT {_COLUMNS} FROM documents WHERE id IN ({_marks(ids)})"
         return list(map(DocumentRow._make, self._connection.execute(sql, list(ids))))
 
-    def neighbours(self, group: str, first: int, last: int) -> list[DocumentRow]:
-        """The documents of a group from one position to another."""
-        sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.grp = ? AND d.pos BETWEEN ? AND ?"
-        return list(map(DocumentRow._make, self._connection.execute(sql, (group, first, last))))
+    def situations(self) -> list[tuple[int, str]]:
+        """Every document that holds in some situation, the latest first: its id, and the situations as JSON."""
+        sql = "SELECT id, situation FROM documents WHERE situation IS NOT NULL ORDER BY observed DESC, id"
+        return self._connection.execute(sql).fetchall()
+
+    def latest_rules(self, limit: int) -> list[int]:
+        """The ids of what was last found true of the user and of how they want to work."""
+        sql = "SELECT id FROM documents WHERE is_rule = 1 ORDER BY observed DESC, id LIMIT ?"
+        return [number for (number,) in self._connection.execute(sql, (limit,))]
 
     def find_similar_spellings(self, term: str, limit: int = 200) -> list[str]:
         """Words of the index that hold a longer part of an unknown one: one wrong letter leaves a half intact."""
@@ -187,30 +146,26 @@ class Database:
         sql = "SELECT key FROM documents WHERE id NOT IN (SELECT document FROM vectors) ORDER BY id"
         return [key for (key,) in self._connection.execute(sql)]
 
-    def write_vectors(
-        self, vectors: Mapping[str, Sequence[tuple[int, bytes]]], sentences: Mapping[str, tuple[bytes, bytes]]
-    ) -> None:
-        """Store the vectors of documents: key → (part, bytes), and key → what `pack_sentences` made of it."""
+    def write_vectors(self, vectors: Mapping[str, tuple[Mapping[int, bytes], bytes]]) -> None:
+        """Store the vectors of documents: key → (part → its vector, the vectors of all sentences end to end)."""
         with self._changing():
-            for key, parts in vectors.items():
+            for key, (parts, sentences) in vectors.items():
                 row = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
                 if row is None:
                     continue
                 self._connection.execute("DELETE FROM vectors WHERE document = ?", row)
                 self._connection.executemany(
-                    "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", [(row[0], part, data) for part, data in parts]
+                    "INSERT INTO vectors VALUES (?, ?, ?)", [(row[0], part, data) for part, data in parts.items()]
                 )
-                self._connection.execute("DELETE FROM sentences WHERE document = ?", row)
-                if key in sentences:
-                    self._connection.execute("INSERT INTO sentences VALUES (?, ?, ?)", (row[0], *sentences[key]))
+                self._connection.execute("INSERT OR REPLACE INTO sentences VALUES (?, ?)", (row[0], sentences))
 
     def vectors(self) -> Iterator[tuple[int, int, bytes]]:
         """Every vector: document id, part, bytes."""
         yield from self._connection.execute("SELECT document, part, vector FROM vectors")
 
-    def sentences(self, ids: Sequence[int]) -> list[tuple[int, bytes, bytes]]:
-        """What `pack_sentences` made of the sentences of these documents, for those that have several."""
-        sql = f"SELECT document, vectors, lengths FROM sentences WHERE document IN ({_marks(ids)}) ORDER BY document"
+    def sentences(self, ids: Sequence[int]) -> list[tuple[int, bytes]]:
+        """The vectors of the sentences of these documents, end to end."""
+        sql = f"SELECT document, vectors FROM sentences WHERE document IN ({_marks(ids)}) ORDER BY document"
         return self._connection.execute(sql, list(ids)).fetchall()
 
     @contextmanager
@@ -220,24 +175,45 @@ class Database:
             self._connection.execute("UPDATE totals SET changes = changes + 1")
 
     def _drop(self, key: str) -> None:
-        row = self._connection.execute(
-            "SELECT id, length, passages, about, text FROM documents WHERE key = ?", (key,)
-        ).fetchone()
+        sql = "SELECT id, length, passages, asks, text FROM documents WHERE key = ?"
+        row = self._connection.execute(sql, (key,)).fetchone()
         if row is None:
             return
-        self._connection.execute(_DELETE_POSTINGS, (row[0], *_columns(row[4], row[3])))
-        self._connection.execute("DELETE FROM documents WHERE id = ?", (row[0],))
-        self._connection.execute("DELETE FROM vectors WHERE document = ?", (row[0],))
-        self._connection.execute("DELETE FROM sentences WHERE document = ?", (row[0],))
-        self._count(-1, -row[1], -row[2])
-        self._count_subjects(row[3], -1)
+        number, length, passages, asks, text = row
+        self._connection.execute(_DELETE_POSTINGS, (number, *_split_terms(text, asks)))
+        self._connection.execute("DELETE FROM documents WHERE id = ?", (number,))
+        self._connection.execute("DELETE FROM vectors WHERE document = ?", (number,))
+        self._connection.execute("DELETE FROM sentences WHERE document = ?", (number,))
+        self._count(-1, -length, -passages)
 
-    def _count_subjects(self, about: str, change: int) -> None:
-        if about:
-            self._connection.executemany(
-                "INSERT INTO subjects VALUES (?, ?) ON CONFLICT(term) DO UPDATE SET documents = documents + ?",
-                [(term, change, change) for term in sorted(set(about.split()))],
-            )
+    def _insert(self, document: SearchDocument) -> str:
+        """Index a document; return its terms."""
+        ask_lines = tuple(" ".join(terms(ask)) for ask in document.asks)
+        about = "\n".join(document.about)
+        lines = (document.name, document.description, "\n".join(document.anchors), about, document.situation)
+        fields = [" ".join(terms(line)) for line in lines]
+        body = cut_passages(document.body)
+        text = join_terms(fields, ask_lines, body)
+        length = sum(map(_count_terms, (*fields[:4], body)))
+        passages = body.count("\n") + 1
+        cursor = self._connection.execute(
+            _INSERT_DOCUMENT,
+            (
+                document.key,
+                document.type,
+                document.type in _RULES,
+                document.is_verbatim,
+                document.observed.toordinal() if document.observed else None,
+                json.dumps(when_to_row(document.when), ensure_ascii=False) if document.when else None,
+                len(ask_lines),
+                length,
+                passages,
+                text,
+            ),
+        )
+        self._connection.execute(_INSERT_POSTINGS, (cursor.lastrowid, *fields, "\n".join(ask_lines), body))
+        self._count(1, length, passages)
+        return text
 
     def _count(self, documents: int, length: int, passages: int) -> None:
         self._connection.execute(
@@ -245,33 +221,32 @@ class Database:
             (documents, length, passages),
         )
 
-    def _insert(self, document: SearchDocument) -> tuple[str, ...]:
-        read = analyse(document.body)
-        texts = _fields(document, read)
-        cursor = self._connection.execute(
-            _INSERT_DOCUMENT,
-            (
-                document.key,
-                document.group,
-                document.position,
-                document.type,
-                document.observed.toordinal() if document.observed else None,
-                document.mtime_ns,
-                document.size,
-                digest_of(document),
-                document.uses,
-                _count(texts),
-                read.passages.count("\n") + 1,
-                read.asking,
-                read.personal,
-                read.has_time,
-                texts[-1],
-                join_terms(*texts[:-1]),
-            ),
-        )
-        self._connection.execute(_INSERT_POSTINGS, (cursor.lastrowid, *texts))
-        self._count_subjects(texts[-1], 1)
-        return texts
+
+def join_terms(fields: Sequence[str], asks: Sequence[str], body: str) -> str:
+    """The terms of a document in one text: a line for each of `LINE_FIELDS`, for each ask, and for each passage.
+
+    Each term stands between spaces, so that it is found whole by looking for it with them.
+    """
+    lines = "\n".join((*fields, *asks, body))
+    return f" {lines.replace(_LINE_END, _JOINED_END)} "
+
+
+def _split_terms(text: str, asks: int) -> tuple[str, ...]:
+    """The fields of a document again, from what `join_terms` made of them."""
+    lines = text[1:-1].split(_JOINED_END)
+    before_body = len(LINE_FIELDS) + asks
+    return (
+        *lines[: len(LINE_FIELDS)],
+        "\n".join(lines[len(LINE_FIELDS) : before_body]),
+        "\n".join(lines[before_body:]),
+    )
+
+
+_LINE_END, _JOINED_END = "\n", " \n "
+
+
+def _count_terms(text: str) -> int:
+    return text.count(" ") + text.count("\n") + 1 if text else 0
 
 
 def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -282,43 +257,3 @@ def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
-
-
-def digest_of(document: SearchDocument) -> bytes:
-    """A short hash of everything that a query can find in a document."""
-    from hashlib import blake2b
-
-    texts = (document.name, document.description, document.body, document.when)
-    parts = (*texts, *document.anchors, "", *document.about, "", *document.asks)
-    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _count(texts: Iterable[str]) -> int:
-    return sum(text.count(" ") + text.count("\n") + 1 for text in texts if text)
-
-
-def _fields(document: SearchDocument, read: Analysed) -> tuple[str, ...]:
-    lines = (
-        document.name,
-        document.description,
-        None,
-        *map("\n".join, (document.anchors, (document.when,), document.asks, document.about)),
-    )
-    return tuple(read.passages if line is None else " ".join(terms(line)) for line in lines)
-
-
-def join_terms(title: str, summary: str, body: str, anchors: str, situation: str, asks: str) -> str:
-    """The terms of a document in one text: a line for each of `LINE_FIELDS`, then the passages of its body.
-
-    Each term stands between spaces, so that it is found whole by looking for it with them.
-    """
-    return f" {title} \n {summary} \n {anchors} \n {situation} \n {asks} \n {body.replace(_LINE_END, _JOINED_END)} "
-
-
-def _columns(text: str, about: str) -> tuple[str, ...]:
-    """The fields of a document again, from what `join_terms` made of them."""
-    title, summary, anchors, situation, asks, body = text.split("\n", len(LINE_FIELDS))
-    return title, summary, body, anchors, situation, asks, about
-
-
-_LINE_END, _JOINED_END = "\n", " \n "

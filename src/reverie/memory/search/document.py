@@ -6,42 +6,43 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import date, datetime
 
+from reverie.memory.topics.situations import When
 from reverie.values import value
+
+_LEAST_OPENING = 12
+"""A shorter name may begin its text by chance."""
 
 
 @value
 class SearchDocument:
-    """One thing that can be found: a topic file, or a passage of a transcript."""
+    """A topic as the index takes it in."""
 
     key: str
-    """Its identity, for topics the path relative to the memory directory."""
+    """Its identity, the path relative to the memory directory."""
     body: str
     name: str = ""
     description: str = ""
     type: str | None = None
     anchors: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
-    """Whom or what it concerns; for a passage of talk, who speaks."""
-    when: str = ""
-    """Words of the situations in which it holds."""
+    """Whom or what it concerns."""
+    when: When | None = None
+    """The situations in which it holds."""
     asks: tuple[str, ...] = ()
     """Requests for which it should be found."""
     observed: date | None = None
-    mtime_ns: int = 0
-    size: int = 0
-    uses: int = 0
-    group: str | None = None
-    """What it is a part of (a session, a conversation); neighbours in one group explain each other."""
-    position: int = 0
 
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether it is a text kept as it was said: its name is its own beginning and sums up nothing."""
+        name = " ".join(self.name.split()).rstrip(" .…")
+        return len(name) >= _LEAST_OPENING and " ".join(self.body[: 2 * len(name) + 100].split()).startswith(name)
 
-@value
-class Known:
-    """What the index remembers of a document, to tell whether the file changed."""
-
-    mtime_ns: int
-    size: int
-    digest: bytes
+    @property
+    def situation(self) -> str:
+        """The words of its situations."""
+        when = self.when
+        return "" if when is None else " ".join((*when.files, *when.tools, *when.tasks, *when.words))
 
 
 @value
@@ -56,10 +57,14 @@ class Query:
     limit: int = 5
     exclude: frozenset[str] = frozenset()
     """What must not come back because it was shown or read already: whole paths for recall, keys for one index."""
+    named: frozenset[str] = frozenset()
+    """Whole paths of what a line names already: it comes back only whole."""
     abstains: bool = True
-    """Whether hits below the calibrated threshold are left out; searching by hand wants them all."""
+    """Whether hits that are not likely enough are left out; a model that chooses among them wants them all."""
+    caution: float = 1.0
+    """How sure recall must be before it shows something, as a factor of the odds; 0 shows the best in any case."""
     uses: Mapping[str, int] = field(default_factory=dict)
-    """Key → how often it was recalled before, where that is known better than when the document was indexed."""
+    """Key → how often it was recalled before."""
     files: tuple[str, ...] = ()
     """Touched in the last turns, relative to the project root."""
     tools: tuple[str, ...] = ()
@@ -77,11 +82,11 @@ class Reasons:
     corrected: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """A word the memory does not know → the words taken in its place."""
     similarity: float | None = None
-    """Likeness of meaning, from 0 to 1; None without vectors."""
+    """Cosine of the nearest part with the query; None without vectors."""
     situation: tuple[str, ...] = ()
     """Why a standing instruction applies now."""
     parts: dict[str, float] = field(default_factory=dict)
-    """What each measure added to the ranking."""
+    """What each feature added to the log-odds."""
 
     def __str__(self) -> str:
         reasons = list(self.situation)
@@ -92,16 +97,7 @@ class Reasons:
         reasons += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
         if self.similarity is not None:
             reasons.append(f"semantic similarity {self.similarity:.2f}")
-        reasons += [words for name, (words, least) in _PRIORS.items() if self.parts.get(name, 0.0) > least]
         return "; ".join(reasons)
-
-
-_PRIORS = {
-    "recency": ("recent", 0.34),
-    "use": ("useful before", 0.0),
-    "type": ("working preference", 0.0),
-}
-"""What each prior is called, from which share on; recency fades without end and is worth a word for three weeks."""
 
 
 def _quote_word(word: str) -> str:

@@ -1,289 +1,269 @@
-"""Computes the ranking features of each candidate: words, neighbours, type and vector against the query.
+"""Computes what ranking knows of each candidate: words, situations, asks, type and age against one request.
 
-Pure functions over rows that `database.py` read; `rank.py` weighs what is measured here. The measures and their
-constants were chosen on the development splits by `bench/recall` with cross-validation over cases.
+Pure functions over rows that `database.py` read; `rank.py` weighs what is measured here, `bench.recall.fit` fits it.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 
-from reverie.memory.index_file import FIELDS
-from reverie.memory.search.analyze import QueryText
+from reverie.memory.search.analyze import terms
 from reverie.memory.search.database import FIELD_WEIGHTS, LINE_FIELDS, DocumentRow
-from reverie.memory.search.document import Reasons
-from reverie.values import value
+from reverie.memory.search.document import Query, Reasons
+from reverie.memory.search.query import WeighedQuery, find_lines, saturate
+from reverie.memory.search.topic_table import when_from_row
+from reverie.memory.topics.situations import Situation, matches
 
-_WEIGHT_OF = dict(zip(FIELDS, FIELD_WEIGHTS, strict=True))
-_BEFORE_BODY = tuple((name, _WEIGHT_OF[name]) for name in LINE_FIELDS)
-_BODY = ("body", _WEIGHT_OF["body"])
-_SATURATION = 0.9
-"""BM25's k1: how fast a repeated word stops adding."""
-_LENGTH_SHARE = 0.3
-"""BM25's b: how much a long text is discounted."""
-SYNONYM_WORTH = 0.6
-_REACH = 3
-"""How many neighbours on each side explain a unit."""
-_NEAR = tuple((side * distance, 0.4 * 0.6 ** (distance - 1)) for distance in range(1, _REACH + 1) for side in (-1, 1))
-"""Steps to a neighbour, and how much its words count."""
-_JOINT_SATURATION = 1.5
-"""A word that a unit has and its neighbours have too counts once, nearly."""
-_JOINTLY = 1 + _JOINT_SATURATION
-_SPEAKER_WORTH = 2.5
-NAME_WORTH = 0.5
-"""A name that says who speaks is in every second line of the talk; in the text it counts half."""
-_PERSONAL_SHARE = 0.08
-_DAYS_AFTER = 10.0
-"""How soon after a day people stop speaking of it."""
-_BEFORE_WORTH = 0.3
-"""Of a day to come people speak less than of one that has passed."""
+_MOST_FILE_WORDS = 12.0
+_MOST_PAIRS = 3
+_RIVAL = 5
+"""A candidate is compared with the sixth best: what leads it stands out."""
+_RECENT_DAYS = 180.0
+_SHORT_WORDS = 4
+_ORDER = (
+    r"(?:(?:please|pls|ok|okay|and|now|then|can you|could you|let's|just),? )*"
+    r"(?:add|fix|write|make|change|update|run|create|remove|rename|move|commit|push|put|set|use|give|show|check|draft|"
+    r"send|build|deploy|delete|turn|switch|let|try|find|explain|translate|plot|reply|answer|implement|refactor|"
+    r"convert|replace|generate|merge|rebase|bump|clean|split|extract|wire|hook|document|review|test|debug)\b"
+)
+"""How a request begins that tells to do something."""
+_GROUNDS = ("always", "file", "tool", "task", "word")
+BY_WORDS_VERBATIM = ("words", "words_share", "words_lead", "coverage", "passage_share", "pairs", "length", "title")
+BY_MEANING_VERBATIM = ("best_meaning", "best_meaning_lead")
+"""What counts otherwise for a text that was kept as it was said."""
 _NO_REASONS = Reasons()
-
-
-@value
-class WeighedQuery:
-    """What the query asks for, weighed by this store."""
-
-    text: QueryText
-    weights: Mapping[str, float]
-    """Term → how telling it is here; names that say who speaks are apart in `names`."""
-    stands_for: Mapping[str, tuple[str, float]]
-    """Term to look for → (the query's term, how much it is worth): the terms themselves, synonyms, corrections."""
-    names: frozenset[str]
-    total: float
-    """The sum of all weights, also of terms that the store does not have."""
-    mean_length: float
-    mean_passage: float
 
 
 @dataclass(slots=True)
 class Candidate:
-    """One document that may answer a query: its row, what was measured of it, and in the end score and reasons."""
+    """One document that may help with a request: its row, what was measured of it, and in the end score and reasons."""
 
     row: DocumentRow
-    found: dict[str, float]
-    """Query term → its saturated frequency here."""
-    fields: dict[str, set[str]]
-    passage: float = 0.0
-    pairs: int = 0
-    speaks: bool = False
+    fields: dict[str, set[str]] = field(default_factory=dict)
+    """Field → the terms of the query found there."""
+    situation: tuple[str, ...] = ()
+    """Why it applies in the present situation."""
     values: dict[str, float] = field(default_factory=dict)
-    """Feature → its value, which `rank.py` weighs."""
+    """Feature → its value."""
+    similarity: float | None = None
+    """Cosine of its nearest part with the request; None without vectors."""
     score: float = 0.0
-    """How likely this answers the query, from 0 to 1."""
+    """How likely it helps, from 0 to 1."""
     why: Reasons = _NO_REASONS
 
     @property
     def key(self) -> str:
         return self.row.key
 
-
-def measure(rows: Sequence[DocumentRow], weighed: WeighedQuery) -> list[Candidate]:
-    """Measure the candidates by their words, each in the light of its neighbours."""
-    sought = _Sought(weighed)
-    measured = [_measure_words(row, sought) for row in rows]
-    places: dict[tuple[str | None, int], Candidate] = {
-        (each.row.group, each.row.position): each for each in measured if each.row.group is not None
-    }
-    groups: dict[str, dict[str, float]] = {}
-    for each in measured:
-        if each.row.group is not None:
-            best = groups.setdefault(each.row.group, {})
-            for term, worth in each.found.items():
-                best[term] = max(worth, best.get(term, 0.0))
-    for each in measured:
-        group, position = each.row.group, each.row.position
-        if group is None:
-            _fill(each, _weigh_jointly(each.found, (), weighed), None, _NOTHING, weighed)
-            continue
-        near = [(share, places[at].found) for step, share in _NEAR if (at := (group, position + step)) in places]
-        before = places.get((group, position - 1))
-        _fill(each, _weigh_jointly(each.found, near, weighed), before, groups[group], weighed)
-    _fill_shares(measured)
-    return measured
+    @property
+    def has_asks(self) -> bool:
+        return self.row.asks > 0
 
 
-class _Sought:
-    """What is looked for in every candidate, made once for all of them."""
-
-    __slots__ = ("pairs", "terms", "wanted")
-
-    def __init__(self, weighed: WeighedQuery) -> None:
-        self.wanted = weighed
-        # Between spaces, as in `DocumentRow.text`, and how far it is to the space that the next one may begin with.
-        self.terms = tuple(
-            (f" {term} ", len(term) + 1, meant, worth) for term, (meant, worth) in weighed.stands_for.items()
-        )
-        self.pairs = tuple(
-            f"{first} {second}" for first, second in weighed.text.pairs if {first, second} <= weighed.stands_for.keys()
-        )
-
-
-def _measure_words(row: DocumentRow, sought: _Sought) -> Candidate:
-    weighed, text = sought.wanted, row.text
-    fields: dict[str, set[str]] = {}
-    each = Candidate(row, {}, fields)
-    if lines := _lines_with(text, sought):
-        counts: dict[str, float] = {}
-        passages: list[_Passage] = []
-        number, counted = -len(LINE_FIELDS), 0
-        for (start, end), here in sorted(lines.items()):
-            number += text.count("\n", counted, start)
-            counted = start
-            if number < 0:
-                name, weight = _BEFORE_BODY[number]
-            else:
-                name, weight = _BODY
-                passages.append((number, here, start, end))
-            if name in fields:
-                fields[name].update(here)
-            else:
-                fields[name] = set(here)
-            for meant, count in here.items():
-                counts[meant] = counts.get(meant, 0.0) + weight * count
-            if len(here) > 1:
-                each.pairs = max(each.pairs, sum([text.find(pair, start, end) >= 0 for pair in sought.pairs]))
-        each.found = _saturate(counts, row.length / weighed.mean_length)
-        if passages and text.count("\n") > len(LINE_FIELDS):
-            each.passage = _best_passage(text, passages, weighed)
-    if weighed.names and (about := weighed.names.intersection(row.about.split())):
-        each.speaks = True
-        fields["about"] = set(about)
-    return each
-
-
-def _lines_with(text: str, sought: _Sought) -> dict[tuple[int, int], dict[str, float]]:
-    """The lines of a text that have any term: where each begins and ends → the query's term → how often."""
-    lines: dict[tuple[int, int], dict[str, float]] = {}
-    find = text.find
-    for term, step, meant, worth in sought.terms:
-        at = find(term)
-        while at >= 0:
-            start = text.rfind("\n", 0, at) + 1
-            end = find("\n", at)
-            if end < 0:
-                end = len(text)
-            count = 0
-            while 0 <= at < end:
-                count += 1
-                at = find(term, at + step)
-            here = lines.setdefault((start, end), {})
-            here[meant] = max(here.get(meant, 0.0), count * worth)
-    return lines
-
-
-def _saturate(counts: Mapping[str, float], relative_length: float) -> dict[str, float]:
-    slack = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * relative_length)
-    return {term: count / (count + slack) for term, count in counts.items()}
-
-
-_Passage = tuple[int, dict[str, float], int, int]
-"""A line of a body: its number, the query's term → how often, where it begins and ends."""
-
-
-def _best_passage(text: str, passages: Sequence[_Passage], weighed: WeighedQuery) -> float:
-    """The best score of a passage within a long text, its neighbours helping."""
-    term_weights = {
-        number: _saturate(here, (text.count(" ", start, end) - 1) / weighed.mean_passage)
-        for number, here, start, end in passages
-    }
-    best = 0.0
-    for number, _, start, _ in passages:
-        near = (
-            [(share, term_weights[at]) for step, share in _NEAR if (at := number + step) in term_weights]
-            if len(term_weights) > 1
-            else ()
-        )
-        score = _weigh_jointly(term_weights[number], near, weighed)
-        if weighed.names and text[start + 1 : text.find(" ", start + 1)] in weighed.names:
-            score += _SPEAKER_WORTH
-        best = max(best, score)
-    return best
-
-
-def _weigh_jointly(
-    term_weights: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], weighed: WeighedQuery
-) -> float:
-    """What the words of a unit and of its neighbours are worth together."""
-    weights = weighed.weights
-    score = 0.0
-    if not neighbours:
-        for term, worth in term_weights.items():
-            score += weights[term] * (worth / (worth + _JOINT_SATURATION) * _JOINTLY)
-        return score
-    both = dict(term_weights)
-    for share, other in neighbours:
-        for term, worth in other.items():
-            both[term] = both.get(term, 0.0) + share * worth
-    return _weigh_jointly(both, (), weighed)
-
-
-_NOTHING: Mapping[str, float] = {}
-
-
-def _fill(
-    each: Candidate, words: float, before: Candidate | None, group: Mapping[str, float], weighed: WeighedQuery
-) -> None:
-    row, text = each.row, weighed.text
-    each.values = {
-        "words": words,
-        "coverage": 5 * words / weighed.total if weighed.total else 0.0,
-        "passage": each.passage or words,
-        "group": _weigh(group, weighed),
-        "pairs": float(min(each.pairs, 3)),
-        "about": 2.0 * each.speaks,
-        "reply": before.row.asking * _weigh(before.found, weighed) if before else 0.0,
-        "after_question": before.row.asking if before else 0.0,
-        "asking": row.asking,
-        "time": float(text.asks_when and bool(row.has_time)),
-        "date": _date_match(row, text) if text.months or text.years else 0.0,
-        "day": _day_match(row, text) if text.days else 0.0,
-        "personal": min(1.0, row.personal / _PERSONAL_SHARE) if text.is_personal else 0.0,
-        "titled": float(not text.proper.isdisjoint(each.fields.get("title", ()))),
-        "length": math.log((row.length + 1) / (weighed.mean_length + 1)),
-    }
-
-
-def _weigh(term_weights: Mapping[str, float], weighed: WeighedQuery) -> float:
-    return sum([weighed.weights[term] * worth for term, worth in term_weights.items()]) if term_weights else 0.0
-
-
-def _fill_shares(measured: Sequence[Candidate]) -> None:
-    """How near each comes to the best candidate: a long query reaches higher sums, but not a clearer winner."""
-    for name, share in (("words", "words_share"), ("passage", "passage_share")):
-        best = max([each.values[name] for each in measured], default=0.0)
-        for each in measured:
-            each.values[share] = each.values[name] / best if best > 0 else 0.0
-
-
-def _date_match(row: DocumentRow, text: QueryText) -> float:
-    if row.observed is None:
-        return 0.0
-    day = date.fromordinal(row.observed)
-    return (day.month in text.months) + 0.3 * (day.year in text.years)
-
-
-def _day_match(row: DocumentRow, text: QueryText) -> float:
-    """How near a document was written to a day that the query names."""
-    if row.observed is None:
-        return 0.0
-    return max(
-        (_nearness(row.observed - day) for day in _possible_days(text, date.fromordinal(row.observed).year)),
-        default=0.0,
+def measure(
+    rows: Sequence[DocumentRow], weighed: WeighedQuery, query: Query, file_weights: Mapping[str, float]
+) -> list[Candidate]:
+    """Measure the candidates by everything but vectors."""
+    pairs = tuple(
+        f" {first} {second} " for first, second in weighed.text.pairs if {first, second} <= weighed.stands_for.keys()
     )
+    situation = Situation(query.text, query.files, query.tools)
+    of_request = _measure_request(query.text, weighed)
+    candidates = []
+    for row in rows:
+        each = Candidate(row)
+        _measure_words(each, weighed, pairs)
+        _measure_files(each, file_weights)
+        _measure_situation(each, situation)
+        each.values["recent"] = _measure_age(row, query)
+        each.values["use"] = math.log1p(min(9, query.uses.get(row.key, 0))) / math.log(10)
+        each.values |= {"feedback": 0.0, "user": 0.0, "project": 0.0}
+        if row.type in each.values:
+            each.values[row.type] = 1.0
+        each.values["has_asks"] = float(each.has_asks)
+        each.values |= of_request
+        candidates.append(each)
+    for name in ("words", "passage", "ask", "situation"):
+        compare(candidates, name)
+    for each in candidates:
+        add_verbatim(each, BY_WORDS_VERBATIM)
+    return candidates
 
 
-def _possible_days(text: QueryText, written: int) -> Iterator[int]:
-    for year, month, day in text.days:
-        for each in (year,) if year else (written - 1, written, written + 1):
-            with suppress(ValueError):
-                yield date(each, month, day).toordinal()
+def add_verbatim(each: Candidate, names: Iterable[str]) -> None:
+    """Repeat features for a text kept as it was said, which has no name or description to be found by."""
+    if each.row.is_verbatim:
+        each.values["verbatim"] = 1.0
+        each.values |= {f"verbatim_{name}": each.values[name] for name in names}
 
 
-def _nearness(days_after: int) -> float:
-    fading = math.exp(-abs(days_after) / _DAYS_AFTER)
-    return fading if days_after >= 0 else _BEFORE_WORTH * fading
+def compare(candidates: Iterable[Candidate], name: str) -> None:
+    """Add how near each comes to the best in a feature, and by how much it leads the sixth."""
+    amounts = sorted((each.values[name] for each in candidates), reverse=True)
+    best = amounts[0] if amounts else 0.0
+    rival = amounts[_RIVAL] if len(amounts) > _RIVAL else 0.0
+    for each in candidates:
+        each.values[f"{name}_share"] = each.values[name] / best if best > 0 else 0.0
+        each.values[f"{name}_lead"] = each.values[name] - rival
+
+
+def _measure_request(text: str, weighed: WeighedQuery) -> dict[str, float]:
+    """What of a request as a whole bears on whether any memory helps; the same for all candidates."""
+    return {
+        "request_terms": math.log1p(len(weighed.text.terms)),
+        "request_short": float(len(text.split()) <= _SHORT_WORDS),
+        "request_known": weighed.known,
+        "request_asks": float("?" in text or "？" in text),
+        "request_orders": float(re.match(_ORDER, text, re.IGNORECASE) is not None),
+    }
+
+
+def _measure_words(each: Candidate, weighed: WeighedQuery, pairs: Sequence[str]) -> None:
+    row = each.row
+    counts: dict[str, float] = {}
+    best_line = 0.0
+    side_by_side = 0
+    best_ask = (0.0, 0.0)
+    number = counted = 0
+    first_passage = len(LINE_FIELDS) + row.asks
+    for (start, end), here in sorted(find_lines(row.text, weighed.stands_for).items()):
+        number += row.text.count("\n", counted, start)
+        counted = start
+        if number < len(LINE_FIELDS):
+            name = LINE_FIELDS[number]
+        else:
+            name = "asks" if number < first_passage else "body"
+        each.fields.setdefault(name, set()).update(here)
+        if name == "asks":
+            best_ask = max(best_ask, _measure_ask(row.text.count(" ", start, end) - 1, here, weighed))
+            continue
+        if len(here) > 1:
+            side_by_side = max(side_by_side, sum([row.text.find(pair, start, end) >= 0 for pair in pairs]))
+        if name == "situation":
+            continue
+        weight = FIELD_WEIGHTS[name]
+        for meant, count in here.items():
+            counts[meant] = counts.get(meant, 0.0) + weight * count
+        if name == "body":
+            length = (row.text.count(" ", start, end) - 1) / weighed.mean_passage
+            best_line = max(best_line, _weigh(saturate(here, length), weighed))
+    found = saturate(counts, row.length / weighed.mean_length)
+    words = _weigh(found, weighed)
+    own = [term for term in found if term not in weighed.context]
+    total = weighed.total or 1.0
+    coverage = sum(weighed.weights[term] for term in own) / total
+    ask_likeness, ask = best_ask
+    title = each.fields.get("title", set()) - weighed.context
+    title_end = row.text.find("\n")
+    title_terms = max(1, row.text.count(" ", 0, title_end) - 1)
+    mean_weight = total / max(1, len(weighed.text.terms))
+    each.values |= {
+        "words": words,
+        "coverage": coverage,
+        "title": sum(weighed.weights[term] for term in title) / (title_terms * mean_weight),
+        "passage": best_line or words,
+        "pairs": float(min(side_by_side, _MOST_PAIRS)),
+        "context": _measure_context(found, weighed),
+        "length": math.log((row.length + 1) / (weighed.mean_length + 1)),
+        "ask": ask,
+        "ask_likeness": ask_likeness,
+        "ask_coverage": ask / total,
+        "situation": _weigh(dict.fromkeys(each.fields.get("situation", ()), 1.0), weighed),
+        "best_coverage": max(coverage, ask / total),
+    }
+
+
+def _measure_ask(length: int, here: Mapping[str, float], weighed: WeighedQuery) -> tuple[float, float]:
+    """How like the request one ask is (shared weight of all weight in either), and what it shares."""
+    shared = sum(weighed.weights[term] * min(1.0, worth) for term, worth in here.items() if term not in weighed.context)
+    total = weighed.total or 1.0
+    mean_weight = total / max(1, len(weighed.text.terms))
+    return shared / max(shared, total + length * mean_weight - shared, 1e-9), shared
+
+
+def _measure_context(found: Mapping[str, float], weighed: WeighedQuery) -> float:
+    """The share of what was said before that a document has."""
+    if not weighed.context:
+        return 0.0
+    every = sum(weighed.weights[term] for term in weighed.context)
+    return sum(weighed.weights[term] * worth for term, worth in found.items() if term in weighed.context) / every
+
+
+def _weigh(worths: Mapping[str, float], weighed: WeighedQuery) -> float:
+    context = weighed.context
+    return sum([weighed.weights[term] * worth for term, worth in worths.items() if term not in context])
+
+
+def file_terms(files: Iterable[str]) -> frozenset[str]:
+    """The terms of the names of files, whole and in parts."""
+    names = [part for file in files for part in (file, re.sub(r"[/._-]", " ", file))]
+    return frozenset(terms(" ".join(names)))
+
+
+def _measure_files(each: Candidate, weights: Mapping[str, float]) -> None:
+    """How much of the names of the files in play the text names, and how much its situations and asks."""
+    text, said, expected = each.row.text, 0.0, 0.0
+    if weights:
+        start = _line_start(text, len(LINE_FIELDS) - 1)
+        end = _line_start(text, each.row.asks + 1, start)
+        for term, weight in weights.items():
+            look = f" {term} "
+            if text.find(look, 0, start) >= 0 or text.find(look, end) >= 0:
+                said += weight
+            if text.find(look, start, end) >= 0:
+                expected += weight
+    each.values["file_words"] = min(said, _MOST_FILE_WORDS)
+    each.values["file_situation"] = min(expected, _MOST_FILE_WORDS)
+
+
+def _line_start(text: str, lines: int, start: int = 0) -> int:
+    """Where the line begins that comes so many after the one at `start`."""
+    for _ in range(lines):
+        start = text.find("\n", start) + 1
+    return start
+
+
+def _measure_situation(each: Candidate, situation: Situation) -> None:
+    row = each.row.situation
+    reasons = matches(when_from_row(json.loads(row)), situation) if row is not None else ()
+    kinds = {kind for kind, _ in reasons}
+    each.situation = tuple(reason for kind, reason in reasons if kind != "always")
+    each.values |= {f"in_{kind}": float(kind in kinds) for kind in _GROUNDS}
+
+
+def _measure_age(row: DocumentRow, query: Query) -> float:
+    if row.observed is None:
+        return 0.0
+    return float(0.5 ** (max(0, query.now.toordinal() - row.observed) / _RECENT_DAYS))
+
+
+def measure_similarity(
+    candidates: Sequence[Candidate],
+    by_part: Mapping[int, tuple[float, float, float]],
+    by_sentence: Mapping[int, float],
+    usual: tuple[float, float],
+) -> None:
+    """Add the features of meaning: cosines with title, text, sentence and ask, and how far above the usual they are.
+
+    `usual` is the mean and the spread of the cosines of all texts of the store with this request.
+    """
+    mean, spread = usual
+    for each in candidates:
+        title, text, ask = by_part.get(each.row.id, (mean, mean, 0.0))
+        sentence = by_sentence.get(each.row.id, text)
+        best = max(title, text, sentence, ask)
+        cosines = {
+            "title_meaning": title,
+            "text_meaning": text,
+            "sentence_meaning": sentence,
+            "ask_meaning": ask,
+            "best_meaning": best,
+        }
+        each.values |= cosines
+        each.values |= {f"{name}_lead": (cosine - mean) / spread if cosine else 0.0 for name, cosine in cosines.items()}
+        each.similarity = best
+        add_verbatim(each, BY_MEANING_VERBATIM)

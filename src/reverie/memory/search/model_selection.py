@@ -57,7 +57,7 @@ async def select(
         return embedded
     first = default[:1]
     chosen = names if not first or first[0] in names else (*names[: query.limit - 1], *first)
-    return render_hits([by_name[name] for name in chosen], query, limits, check)
+    return render_hits([replace(by_name[name], shown="whole") for name in chosen], query, limits, check)
 
 
 def name_hits(hits: Iterable[Hit]) -> dict[str, Hit]:

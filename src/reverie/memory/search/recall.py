@@ -1,36 +1,30 @@
 """Selects the memories that are relevant now, by similarity and by situation. Never asks a model.
 
-A `Query` goes in. Each index answers with candidates (`engine.py`); they and the standing instructions that apply
-become hits here. What a hit shows is `render.py`; which directories are searched is `directories.py`; a model's choice
-among the hits is `model_selection.py`.
+A `Query` goes in. Each index answers with candidates (`engine.py`), which become hits here. What a hit shows is
+`render.py`; which directories are searched is `directories.py`; a model's choice among the hits is
+`model_selection.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.memory.search.analyze import synonyms, terms
 from reverie.memory.search.document import Query, Reasons
-from reverie.memory.search.render import Hit, RenderLimits, excerpt, within
+from reverie.memory.search.rank import is_worth_whole
+from reverie.memory.search.render import Hit, RenderLimits, fit_into_turn
 from reverie.memory.search.topic_index import IndexedFolder, document_of
-from reverie.memory.search.topic_table import Indexed
 from reverie.memory.topics.age import age_days, header, is_expired
-from reverie.memory.topics.situations import Situation, find_asked_tasks, matches
 from reverie.values import value
 
 if TYPE_CHECKING:
-    from reverie.memory.search.features import Candidate
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.value import Topic
 
-STANDING_PLACES = 3
-"""Most hits that rest on a situation alone, so that broad rules leave room for what the request is about."""
-_STANDING_WORTH = {"says": 0.6, "matches": 0.55, "in use": 0.5, "about": 0.4}
-"""How likely a rule helps by the kind of its situation: a word of its own says more than a kind of task."""
 _EXPIRED_WORTH = 0.5
 _REASON_CHARS = 100_000
 """How far into a text its words are looked for, to say why it was recalled."""
@@ -104,50 +98,51 @@ def recall(
     check: CheckAnchors = lambda _scope, _topic: (),
 ) -> Recalled:
     """The memories that matter now, best first; none when none is likely to."""
-    hits = render_hits(rank_memories(searched, query), query, limits or RenderLimits(), check)
-    return Recalled(hits=hits, searched=sum(len(each.folder) for each in searched))
+    hits = rank_memories(searched, query)
+    hits = [replace(hit, shown="whole" if _is_whole(hit, query) else "line") for hit in hits]
+    hits = [hit for hit in hits if hit.shown == "whole" or hit.path not in query.named]
+    rendered = render_hits(hits, query, limits or RenderLimits(), check)
+    return Recalled(hits=rendered, searched=sum(len(each.folder) for each in searched))
+
+
+def _is_whole(hit: Hit, query: Query) -> bool:
+    return is_worth_whole(hit.score, query.caution, has_asks=bool(hit.topic.asks))
 
 
 def rank_memories(searched: Sequence[SearchedDirectory], query: Query) -> list[Hit]:
-    """The hits in order, not yet cut; those of a situation alone take a few places, no text stands twice."""
+    """The hits in order, not yet cut; no text stands twice."""
     hits = [hit for each in searched for hit in _search(each, query)]
     order = {each.scope: number for number, each in enumerate(searched)}
     hits.sort(key=lambda hit: (-hit.score, order[hit.scope], hit.topic.path))
     hits_kept: list[Hit] = []
     seen: set[tuple[str, str]] = set()
-    by_situation = 0
     for hit in hits:
         text = (hit.topic.description, hit.topic.body)
-        alone = not hit.reasons.parts
-        if text in seen or (alone and by_situation >= STANDING_PLACES) or _is_known_usage(hit.topic, query.tools):
-            continue
-        seen.add(text)
-        by_situation += alone
-        hits_kept.append(hit)
+        if text not in seen and not _is_known_usage(hit.topic, query.tools):
+            seen.add(text)
+            hits_kept.append(hit)
     return hits_kept[: query.limit]
 
 
 def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
-    """The hits of one directory: what its index finds, and the standing instructions that apply."""
+    """The hits of one directory."""
     folder = searched.folder
     root = f"{folder.folder.directory}/"
     exclude = frozenset(path.removeprefix(root) for path in query.exclude if path.startswith(root))
     # The rules on tools and on doubles take hits away, so a few more are asked for.
-    similar = {hit.key: hit for hit in folder.search(replace(query, limit=query.limit + 5, exclude=exclude))}
-    standing = _standing(folder, query, exclude, similar)
-    entries = folder.read([*similar, *(path for path in standing if path not in similar)])
+    found = {hit.key: hit for hit in folder.search(replace(query, limit=query.limit + 5, exclude=exclude))}
     return [
         Hit(
             topic=entry.topic,
-            score=_score(similar.get(path), standing.get(path, ()), entry, query.now),
+            score=found[path].score * (_EXPIRED_WORTH if is_expired(entry.topic, query.now) else 1.0),
             why="",
             text=f"{_without_asks(entry.head) if entry.topic.asks else entry.head}{entry.topic.body}",
-            reasons=_reasons(similar.get(path), standing.get(path, ()), query.text, entry.topic),
+            reasons=_reasons(found[path].why, query.text, entry.topic),
             path=searched.path(path),
             scope=searched.scope,
             file_time=entry.file_time,
         )
-        for path, entry in entries.items()
+        for path, entry in folder.read(list(found)).items()
     ]
 
 
@@ -157,87 +152,42 @@ def _without_asks(head: str) -> str:
 
 
 def render_hits(hits: Iterable[Hit], query: Query, limits: RenderLimits, check: CheckAnchors) -> tuple[Hit, ...]:
-    """The hits as they are shown: cut, with header, age and the state of their anchors, as many as fit."""
-    query_terms = frozenset(terms(query.text))
-    return within([_render_hit(hit, query_terms, query.now, limits, check) for hit in hits], limits.turn_bytes)
+    """The hits as they are shown: with header, age and the state of their anchors, as much of them as fits."""
+    described = [_describe_hit(hit, query.now, limits, check) for hit in hits]
+    return fit_into_turn(described, frozenset(terms(query.text)), limits)
 
 
-def _render_hit(
-    hit: Hit, query_terms: Collection[str], now: datetime, limits: RenderLimits, check: CheckAnchors
-) -> Hit:
+def _describe_hit(hit: Hit, now: datetime, limits: RenderLimits, check: CheckAnchors) -> Hit:
     topic = hit.topic
     checks = check(hit.scope, topic)
-    head = hit.text.removesuffix(topic.body)
     return replace(
         hit,
         score=round(hit.score, 4),
         why=str(hit.reasons) or "near in meaning",
-        text=excerpt(head, topic.body, query_terms, limits, path=hit.path),
         header=header(replace(topic, path=hit.path), now, file_time=hit.file_time, checks=checks, limits=limits.age),
         age_days=age_days(topic, now, hit.file_time),
         anchors=checks,
     )
 
 
-def _standing(
-    folder: IndexedFolder, query: Query, exclude: Collection[str], similar: Collection[str]
-) -> dict[str, tuple[str, ...]]:
-    """The rules whose situation is this one, with the reasons: those that are similar too, and the best of the rest."""
-    situation = Situation(query.text, query.files, query.tools)
-    tasks = find_asked_tasks(query.text).keys()
-    reasons_by_path: dict[str, tuple[str, ...]] = {}
-    groups = [
-        (reasons, paths)
-        for when, paths in folder.standing().items()
-        # Most situations are kinds of task, and most of those are not this one.
-        if (when.files or when.tools or when.words or not tasks.isdisjoint(when.tasks))
-        and (reasons := matches(when, situation))
-    ]
-    groups.sort(key=lambda group: -_worth(group[0]))
-    alone = 0
-    for reasons, paths in groups:
-        for path in paths:
-            if path in exclude or (path not in similar and alone >= STANDING_PLACES):
-                continue
-            alone += path not in similar
-            reasons_by_path[path] = reasons
-    return reasons_by_path
-
-
-def _worth(standing: Sequence[str]) -> float:
-    """How likely a rule helps, by the reasons for which it applies."""
-    doubt = 1.0
-    for reason in standing:
-        doubt *= 1.0 - next((worth for word, worth in _STANDING_WORTH.items() if word in reason), 0.4)
-    return 1.0 - doubt
-
-
-def _score(similar: Candidate | None, standing: Sequence[str], entry: Indexed, now: datetime) -> float:
-    """The two grounds together: either is enough, both are better."""
-    score = 1.0 - (1.0 - (similar.score if similar else 0.0)) * (1.0 - _worth(standing))
-    return score * _EXPIRED_WORTH if is_expired(entry.topic, now) else score
-
-
-def _reasons(similar: Candidate | None, standing: tuple[str, ...], query: str, topic: Topic) -> Reasons:
-    if similar is None:
-        return Reasons(situation=standing)
+def _reasons(why: Reasons, query: str, topic: Topic) -> Reasons:
+    """The reasons with the words as they are written in the memory, instead of the terms of the index."""
     document = document_of(topic)
     texts = {
         "title": document.name,
         "summary": document.description,
         "body": document.body,
         "anchors": " ".join(document.anchors),
-        "situation": document.when,
+        "situation": document.situation,
         "asks": "\n".join(document.asks),
         "about": " ".join(document.about),
     }
-    corrected = {word: others for word, others in similar.why.corrected.items() if word in terms(query)}
     words = {
         _FIELD_WORDS.get(place, place): named
-        for place, found in similar.why.words.items()
-        if (named := _find_spellings(texts.get(place, ""), found, query, corrected))
+        for place, found in why.words.items()
+        if (named := _find_spellings(texts[place], found, query, why.corrected))
     }
-    return Reasons(words, corrected, similar.why.similarity, standing, dict(similar.why.parts))
+    return replace(why, words=words)
 
 
 def _find_spellings(

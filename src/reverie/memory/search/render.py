@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from reverie.memory.topics.value import Topic
 
 _LEFT_OUT = "[…]"
+_LINE_CHARS = 110
+_LINE_BREAK = "\n"
+_LINE_MARKS = {"seen": " (seen in a file or page, not said by the user)"}
+LINES_HEADING = "May matter; read the file before relying on it. In "
+_FENCE_BYTES = 24
+"""What a block adds to its text: fences, label and line breaks."""
+_LEAST_EXCERPT_BYTES = 800
+"""With less room than this a long memory is named in a line: a few words of it would only mislead."""
 _LOOKED_AT_CHARS = 100_000
 """How far into a text the part that matters is looked for."""
 
@@ -32,7 +41,7 @@ class RenderLimits:
     hits: int = 5
     file_lines: int = 200
     file_bytes: int = 4_096
-    turn_bytes: int = 20_480
+    turn_bytes: int = 3_000
     show_again_tokens: int = 50_000
     age: AgeSettings = AgeSettings()
 
@@ -47,7 +56,7 @@ class Hit:
     why: str
     """Why it was recalled, in words."""
     text: str
-    """Its file, whole or the part that matters within the limits."""
+    """Its file, whole or the part that matters within the limits; or one line that names it."""
     header: str = ""
     """What stands before it in a conversation: age, state of its anchors, path. Made once."""
     age_days: int = 0
@@ -78,6 +87,8 @@ class Shown:
     size_bytes: int
     at_tokens: int
     """How many tokens the conversation had when it was shown."""
+    is_line: bool = False
+    """Whether only a line names it."""
 
 
 def find_still_shown(shown: Iterable[Shown], tokens: int, limits: RenderLimits) -> tuple[Shown, ...]:
@@ -89,21 +100,58 @@ def find_still_shown(shown: Iterable[Shown], tokens: int, limits: RenderLimits) 
 
 
 def attachment(hits: Sequence[Hit]) -> str:
-    """The hits as they enter a conversation: each with its header, its text as a block of data."""
+    """The hits as they enter a conversation: whole ones each with its header, the others as lines, all of it data."""
     from reverie.messages.injection import fence_text
 
-    return "\n\n".join(f"{hit.header}\n{fence_text(hit.text)}" for hit in hits)
-
-
-def within(hits: Sequence[Hit], room_bytes: int) -> tuple[Hit, ...]:
-    """The best hits that fit into the room together."""
-    fitting: list[Hit] = []
+    parts = [f"{hit.header}\n{fence_text(hit.text)}" for hit in hits if hit.shown == "whole"]
+    by_folder: dict[str, list[str]] = {}
     for hit in hits:
-        room_bytes -= hit.size_bytes
-        if room_bytes < 0:
+        if hit.shown == "line":
+            by_folder.setdefault(_folder_of(hit), []).append(hit.text)
+    parts += [f"{LINES_HEADING}{folder}\n{fence_text(_LINE_BREAK.join(lines))}" for folder, lines in by_folder.items()]
+    return "\n\n".join(parts)
+
+
+def _folder_of(hit: Hit) -> str:
+    return hit.path.removesuffix(f"/{hit.topic.path}")
+
+
+def describe_in_a_line(hit: Hit) -> str:
+    """One line on a memory: its file, and what it says in short."""
+    topic = hit.topic
+    says = " ".join((topic.description or topic.name or topic.body[:_LINE_CHARS]).split())
+    mark = _LINE_MARKS.get(topic.trust or "", "")
+    return f"- {topic.path}: {says if len(says) <= _LINE_CHARS else f'{says[:_LINE_CHARS]}…'}{mark}"
+
+
+def fit_into_turn(hits: Sequence[Hit], query_terms: Collection[str], limits: RenderLimits) -> tuple[Hit, ...]:
+    """The hits as they fit into one turn: whole ones as far as there is room beside the lines of those behind them."""
+    lines = [replace(hit, shown="line", text=describe_in_a_line(hit)) for hit in hits]
+    sizes = [line.size_bytes + 1 for line in lines]
+    room = limits.turn_bytes - len(f"{LINES_HEADING}{_folder_of(hits[0])}".encode()) - _FENCE_BYTES if hits else 0
+    fitting: list[Hit] = []
+    for number, hit in enumerate(hits):
+        if room < sizes[number]:
             break
-        fitting.append(hit)
+        shown = _fit_whole(hit, query_terms, room - sum(sizes[number + 1 :]), limits) if hit.shown == "whole" else None
+        fitting.append(shown or lines[number])
+        room -= _cost(shown) if shown else sizes[number]
     return tuple(fitting)
+
+
+def _fit_whole(hit: Hit, query_terms: Collection[str], room: int, limits: RenderLimits) -> Hit | None:
+    """A hit with its text, or as much of it as there is room for; None where that is too little to be of use."""
+    body = hit.topic.body
+    text_room = min(limits.file_bytes, room - _cost(replace(hit, text="")))
+    head = hit.text.removesuffix(body)
+    if text_room < min(_LEAST_EXCERPT_BYTES, len(hit.text.encode())):
+        return None
+    return replace(hit, text=excerpt(head, body, query_terms, replace(limits, file_bytes=text_room), path=hit.path))
+
+
+def _cost(hit: Hit) -> int:
+    """How many bytes a whole memory takes in a conversation."""
+    return len(hit.header.encode()) + hit.size_bytes + _FENCE_BYTES
 
 
 def excerpt(head: str, body: str, query_terms: Collection[str], limits: RenderLimits, *, path: str) -> str:

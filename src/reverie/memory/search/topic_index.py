@@ -147,7 +147,7 @@ class IndexedFolder:
     def search(self, query: Query) -> list[Candidate]:
         """What answers the query, best first."""
         # Loaded outside the lock: a query by words of another thread must not wait for it.
-        embedder = None if query.by_words or not self._exists() or not _is_latin(query.text) else self._embedder()
+        embedder = None if query.by_words or not self._exists() or not is_latin(query.text) else self._embedder()
         with self._lock:
             if not self._exists():
                 return []
@@ -215,11 +215,6 @@ class IndexedFolder:
         """Every file that cannot be read as a topic."""
         with self._lock:
             return self._table.unreadable() if self._exists() else ()
-
-    def standing(self) -> dict[When, tuple[str, ...]]:
-        """Situation → the topics that hold in it, the latest first."""
-        with self._lock:
-            return self._table.standing() if self._exists() else {}
 
     def __len__(self) -> int:
         with self._lock:
@@ -307,7 +302,7 @@ class IndexedFolder:
             else:
                 rows.append(_row(path, looks, digest, content, self.vetted.get(path, content)))
         dropped = [*gone, *(row.path for row in rows if row.topic is None)]
-        documents = [document_of(row.topic, *row.looks[:2]) for row in rows if row.topic is not None]
+        documents = [document_of(row.topic) for row in rows if row.topic is not None]
         with self._open()[1].writing():
             if documents or dropped:
                 self._search.update(documents, dropped)
@@ -365,7 +360,7 @@ def is_indexed(path: str) -> bool:
     return True
 
 
-def _is_latin(text: str) -> bool:
+def is_latin(text: str) -> bool:
     """Whether a text is in the script that the model of meaning was trained on; all other texts look alike to it."""
     if text.isascii():
         return True
@@ -380,12 +375,11 @@ def _inode_of(path: Path) -> int:
         return 0
 
 
-def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> SearchDocument:
+def document_of(topic: Topic) -> SearchDocument:
     """What of a topic can be found."""
     from reverie.memory.search.document import SearchDocument
     from reverie.memory.topics.anchors import describe_anchor
 
-    when = topic.when
     return SearchDocument(
         key=topic.path,
         body=topic.body,
@@ -394,12 +388,20 @@ def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> SearchDocumen
         type=topic.type,
         anchors=tuple(describe_anchor(anchor) for anchor in topic.anchors),
         about=topic.about,
-        when=" ".join((*when.files, *when.tools, *when.tasks, *when.words)) if when is not None else "",
+        when=_situations(topic),
         asks=topic.asks,
         observed=topic.verified or topic.observed,
-        mtime_ns=mtime_ns,
-        size=size,
     )
+
+
+def _situations(topic: Topic) -> When | None:
+    """When a topic holds: as it says, as its text says where it does not, and always where its text is such a rule."""
+    from reverie.memory.topics.situations import derive_when
+
+    derived = derive_when(topic.name, topic.description, topic.body, topic.type)
+    if topic.when is None or derived is None:
+        return topic.when or derived
+    return replace(topic.when, always=topic.when.always or derived.always)
 
 
 def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic | None) -> TopicRow:

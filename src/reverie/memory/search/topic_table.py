@@ -1,4 +1,4 @@
-"""The topics in the index: how each file looked, what it says, when it applies.
+"""The topics in the index: how each file looked and what it says.
 
 The file and its schema are `index_file.py`'s. When a topic is put in is decided by `topic_index.py`.
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,7 +76,7 @@ class TopicTable:
     def __init__(self, file: IndexFile) -> None:
         self._file = file
         self._database = file.connection
-        self._known: tuple[int, tuple[int, dict[When, tuple[str, ...]]]] | None = None
+        self._count: tuple[int, int] | None = None
 
     def swept(self) -> bytes:
         """The fingerprint of the directory that these rows stand for; empty when they may not stand for all of it."""
@@ -111,7 +110,7 @@ class TopicTable:
             )
             self._database.executemany("DELETE FROM topics WHERE path = ?", [(path,) for path in gone])
             self._database.executemany(
-                "INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_columns, rows)
+                "INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_columns, rows)
             )
 
     def read(self, paths: Sequence[str]) -> dict[str, Indexed]:
@@ -154,45 +153,23 @@ class TopicTable:
         rows = self._database.execute("SELECT path, problem FROM topics WHERE problem IS NOT NULL ORDER BY path")
         return tuple(UnreadableTopic(path=path, detail=problem) for path, problem in rows)
 
-    def standing(self) -> dict[When, tuple[str, ...]]:
-        """Situation → the topics that hold in it, the latest first; what holds always needs no recall."""
-        return self._read_counts()[1]
-
     def __len__(self) -> int:
         """How many topics there are."""
-        return self._read_counts()[0]
-
-    def _read_counts(self) -> tuple[int, dict[When, tuple[str, ...]]]:
-        """What every query asks for, read once per state of the table."""
-        database = self._database
         version = self._file.version()
-        if self._known is None or self._known[0] != version:
-            every: int = database.execute("SELECT count(*) FROM topics").fetchone()[0]
-            damaged: int = database.execute("SELECT count(*) FROM topics WHERE problem IS NOT NULL").fetchone()[0]
-            sql = "SELECT situation, path FROM topics WHERE situation IS NOT NULL ORDER BY day DESC, path"
-            rows: dict[str, list[str]] = {}
-            for situation, path in database.execute(sql):
-                rows.setdefault(situation, []).append(path)
-            standing = {when_from_row(json.loads(row)): tuple(paths) for row, paths in rows.items()}
-            self._known = version, (every - damaged, standing)
-        return self._known[1]
+        if self._count is None or self._count[0] != version:
+            every: int = self._database.execute("SELECT count(*) FROM topics").fetchone()[0]
+            sql = "SELECT count(*) FROM topics WHERE problem IS NOT NULL"
+            self._count = version, every - self._database.execute(sql).fetchone()[0]
+        return self._count[1]
 
 
 def _columns(row: TopicRow) -> tuple[str | int | bytes | None, ...]:
     start = (row.path, *row.looks, row.digest)
     topic = row.topic
     if topic is None:
-        return (*start, None, None, None, None, None, "", "", None, row.problem)
-    when = None if topic.when is None else _situation(topic.when)
-    day = topic.verified or topic.observed
+        return (*start, None, None, None, "", "", None, row.problem)
     named = (topic.name, path_key(topic.name), topic_to_row(topic))
-    return (*start, *named, when, day.toordinal() if day else 0, row.head, topic.body, _body_key(topic.body), None)
-
-
-def _situation(when: When) -> str | None:
-    """In which a topic holds, as text; None where it holds always or never."""
-    row = when_to_row(replace(when, always=False))
-    return json.dumps(row, ensure_ascii=False) if any(row) else None
+    return (*start, *named, row.head, topic.body, _body_key(topic.body), None)
 
 
 def _body_key(body: str) -> int:

@@ -25,6 +25,12 @@ _EXACT_UP_TO = 4_000
 """Below this many vectors the sign bits save nothing."""
 _PREFILTERED = 1_000
 _LEAST_EACH = 2
+_SAMPLED = 1_000
+"""How many texts tell what cosine is usual for a query."""
+_LEAST_SPREAD = 0.02
+TITLE = 0
+"""The part that name and description are; the windows of the whole text follow, asks have numbers below."""
+FIRST_WINDOW = 1
 
 
 class Embeds(Protocol):
@@ -41,22 +47,6 @@ def pack(vector: Matrix) -> bytes:
     return packed
 
 
-def pack_sentences(vectors: Matrix) -> tuple[bytes, bytes]:
-    """The vectors of a text's sentences end to end, and the lengths of the sums of two and of three in a row.
-
-    At the end of the text a sum has fewer parts. The lengths are kept because a query would take longer to compute
-    them than for all else that it does with these vectors.
-    """
-    packed = pack(vectors)
-    sums = np.frombuffer(packed, dtype=np.int8).reshape(vectors.shape).astype(np.float32)
-    alone = sums.copy()
-    lengths = []
-    for step in (1, 2):
-        sums[:-step] += alone[step:]
-        lengths.append(np.sqrt(np.einsum("ij,ij->i", sums, sums)))
-    return packed, np.stack(lengths, axis=1).astype("<f4").tobytes()
-
-
 class VectorTable:
     """All vectors of an index, ready to be searched."""
 
@@ -68,7 +58,7 @@ class VectorTable:
         # Straight into one block: a hundred thousand small objects at once leave holes in memory that stay.
         records = np.fromiter(chain([first] if first else (), rows), dtype=kind)
         self._documents = records["document"].copy()
-        self._is_context = records["part"] < 0
+        self._parts = records["part"].copy()
         documents = int(np.count_nonzero(np.diff(self._documents))) + 1
         self._each = max(_LEAST_EACH, -(-len(records) // documents))
         """How many vectors a document has, about: so many more are taken for a number of documents."""
@@ -110,8 +100,8 @@ class VectorTable:
         return np.flatnonzero(differing <= at_most)
 
     @one_thread()
-    def similarities(self, queries: Matrix, documents: Sequence[int]) -> dict[int, tuple[list[float], list[float]]]:
-        """Document → its best cosine with each query, by its own text and by its text with the one before it."""
+    def similarities(self, query: Matrix, documents: Sequence[int]) -> dict[int, tuple[float, float, float]]:
+        """Document → its best cosine with the query by its title, by its text and by an ask (0 where it has none)."""
         if not len(self) or not documents:
             return {}
         # The table is in the order of document ids: each document's vectors lie side by side.
@@ -123,50 +113,45 @@ class VectorTable:
             return {}
         # Every place of every document: its first one, and how far it is into its document.
         places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        cosines = _products(self._numbers_at(places), queries) / np.float32(_SCALE)
-        result: dict[int, tuple[list[float], list[float]]] = {}
-        owners, contexts = self._documents[places].tolist(), self._is_context[places].tolist()
-        for document, is_context, row in zip(owners, contexts, cosines.tolist(), strict=True):
-            own, context = result.setdefault(document, ([], []))
-            target = context if is_context else own
-            target[:] = map(max, target, row) if target else row
+        cosines = self._numbers_at(places) @ query / np.float32(_SCALE)
+        result: dict[int, tuple[float, float, float]] = {}
+        owners, parts = self._documents[places].tolist(), self._parts[places].tolist()
+        for document, part, cosine in zip(owners, parts, cosines.tolist(), strict=True):
+            title, text, ask = result.get(document, (-1.0, -1.0, 0.0))
+            if part == TITLE:
+                title = cosine
+            elif part > TITLE:
+                text = max(text, cosine)
+            else:
+                ask = max(ask, cosine)
+            result[document] = title, text, ask
         return result
+
+    @one_thread()
+    def usual(self, query: Matrix) -> tuple[float, float]:
+        """The mean and the spread of the cosines of the texts with a query, by a sample of them."""
+        texts = np.flatnonzero(self._parts == FIRST_WINDOW)
+        if not len(texts):
+            return 0.0, 1.0
+        sample = texts[:: max(1, len(texts) // _SAMPLED)]
+        cosines = self._numbers_at(sample) @ query / np.float32(_SCALE)
+        return float(cosines.mean()), max(float(cosines.std()), _LEAST_SPREAD)
 
 
 @one_thread()
-def sentence_similarities(
-    queries: Matrix, stored: Sequence[tuple[int, bytes, bytes]]
-) -> dict[int, tuple[list[float], list[float], list[float]]]:
-    """Document → its best cosine with each query, by one sentence, by two neighbours and by up to three.
+def sentence_similarities(query: Matrix, stored: Sequence[tuple[int, bytes]]) -> dict[int, float]:
+    """Document → the best cosine of one of its sentences with the query.
 
-    `stored` has each document's id and what `pack_sentences` made. These vectors stay in the file until a query needs
-    them: they are several times as many as those searched.
+    `stored` has each document's id and its vectors end to end. They stay in the file until a query needs them: they are
+    several times as many as those searched.
     """
     if not stored:
         return {}
-    ids, packed, length_bytes = zip(*stored, strict=True)
-    width = queries.shape[1]
-    codes = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, width)
-    lengths = np.frombuffer(b"".join(length_bytes), dtype="<f4").reshape(-1, 2)
-    ends = np.cumsum([len(data) // width for data in packed])
-    starts = np.concatenate([[0], ends[:-1]])
-    cosines = _products(codes.astype(np.float32), queries)
-    best = [np.maximum.reduceat(cosines / np.float32(_SCALE), starts).tolist()]
-    # The vector of a run is the sum of its sentences', so its product is the sum of theirs.
-    products = cosines.copy()
-    for step in (1, 2):
-        later = np.zeros_like(cosines)
-        later[:-step] = cosines[step:]
-        for back in range(1, step + 1):
-            later[ends - back] = 0
-        products += later
-        best.append(np.maximum.reduceat(products / lengths[:, step - 1 : step], starts).tolist())
-    return dict(zip(ids, zip(*best, strict=True), strict=True))
-
-
-def _products(rows: Matrix, queries: Matrix) -> Matrix:
-    """The product of each row with each query. One query at a time: a product of two matrices copies its rows first."""
-    return np.stack([rows @ query for query in queries], axis=1)
+    ids, packed = zip(*stored, strict=True)
+    codes = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, len(query))
+    starts = np.cumsum([0, *(len(data) // len(query) for data in packed[:-1])])
+    cosines = codes.astype(np.float32) @ query / np.float32(_SCALE)
+    return dict(zip(ids, np.maximum.reduceat(cosines, starts).tolist(), strict=True))
 
 
 def _sign_bits(codes: NDArray[np.int8]) -> NDArray[np.uint64]:

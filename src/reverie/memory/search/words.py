@@ -15,8 +15,6 @@ doesn didn isn aren wasn weren
 STOP_WORDS = frozenset(_STOP.split())
 """Left out of the index: they are in every text."""
 
-FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "we", "our", "us"})
-
 _WEAK = """
 many much more most often long time times day days week weeks month months year years ago last next first recent
 recently current currently new since ever always usually one two three four five total number different kind
@@ -50,14 +48,6 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-
-_TIME = """
-yesterday today tonight tomorrow last next ago week weeks weekend month year morning monday tuesday wednesday
-thursday friday saturday sunday january february march april june july august september october november
-december recently soon since
-"""
-TIME_WORDS = frozenset(_TIME.split())
-"""A text with one of these says when something happened."""
 
 CJK_FUNCTION = frozenset(
     "的了在是吗呢吧啊呀嘛谁几何哪里什么怎为这那个请我你他她它们有和与就都也很不把被给"

@@ -82,14 +82,12 @@ def age_warning(
     if topic.expires is not None and is_expired(topic, now):
         parts.append(f"This memory was meant to hold until {topic.expires.isoformat()} and has expired.")
     if days > limits.fresh_max_days:
+        kind = f"a {topic.type} memory" if topic.type else "a memory"
+        likely = f", old for {kind}" if is_old(topic.type, days, limits) else ""
         parts.append(
-            f"This memory is {days} days old. It records what was seen at that moment, not how things stand now: what "
-            "it says about the behaviour of code or about a place such as file:line may be outdated. Check it against "
-            "the present code before you state it as fact."
+            f"This memory is {days} days old{likely}: what it says of code and of places such as file:line may be "
+            "outdated. Check it before you state it as fact."
         )
-        if is_old(topic.type, days, limits):
-            kind = f"a {topic.type} memory" if topic.type else "a memory"
-            parts.append(f"For {kind} that is old: expect it to have changed.")
     return " ".join(parts)
 
 

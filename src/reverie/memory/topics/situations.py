@@ -48,20 +48,22 @@ class Situation:
     """Used in the last turns: names of tools, and programs that a shell ran."""
 
 
-def matches(when: When, situation: Situation) -> tuple[str, ...]:
-    """The reasons why a memory applies now, in words; none when it does not."""
-    reasons = ["it holds always"] if when.always else []
+def matches(when: When, situation: Situation) -> tuple[tuple[str, str], ...]:
+    """Why a memory applies now: each situation's kind (`always`, `file`, `tool`, `task`, `word`) and the reason."""
+    reasons = [("always", "it holds always")] if when.always else []
     for pattern in when.files:
         file = next((file for file in situation.files if matches_like_gitignore(pattern, file)), None)
-        reasons += [f"{file} matches {pattern}"] if file is not None else []
+        reasons += [("file", f"{file} matches {pattern}")] if file is not None else []
     used = {tool.casefold() for tool in situation.tools}
-    reasons += [f"{tool} is in use" for tool in when.tools if tool.casefold() in used]
+    reasons += [("tool", f"{tool} is in use") for tool in when.tools if tool.casefold() in used]
     tasks_asked = find_asked_tasks(situation.request) if when.tasks else {}
-    reasons += [f"the request is about {task} ({tasks_asked[task]})" for task in when.tasks if task in tasks_asked]
+    for task in when.tasks:
+        if task in tasks_asked:
+            reasons.append(("task", f"the request is about {task} ({tasks_asked[task]})"))
     folded = _fold(situation.request) if when.words else ""
     # Most words are not there at all; a pattern for each would take longer than the whole recall.
     words = (word for word in when.words if word.strip().casefold() in folded)
-    reasons += [f"the request says {word!r}" for word in words if _says(situation.request, word)]
+    reasons += [("word", f"the request says {word!r}") for word in words if _says(situation.request, word)]
     return tuple(reasons)
 
 

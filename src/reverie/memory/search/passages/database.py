@@ -1,6 +1,6 @@
 """The index file of a project's transcripts: SQLite with FTS5, derived and safe to delete at any time.
 
-Owns the schema, the writes of `update` and the reads that the engine of `search` asks for. Of each passage it holds
+Owns the schema, the writes of `update` and the reads that ranking asks for. Of each passage it holds
 where it lies and its terms, which ranking needs and without which it could not be taken out again; never its text.
 Several processes may use it at once.
 """
@@ -16,8 +16,9 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from reverie.memory.search.database import DocumentRow, IndexTotals, join_terms
 from reverie.memory.search.passages.cut import ROLES
+from reverie.memory.search.passages.rank import PassageRow
+from reverie.memory.search.query import IndexTotals
 from reverie.values import value
 
 _VERSION = 2
@@ -136,7 +137,7 @@ class PassageDatabase:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._connection = self._open_or_replace()
-        self._frequencies: dict[str, tuple[int, int]] = {}
+        self._frequencies: dict[str, int] = {}
         self._frequencies_of = -1
 
     def _open_or_replace(self) -> sqlite3.Connection:
@@ -245,7 +246,7 @@ class PassageDatabase:
         self._connection.execute("INSERT INTO postings(postings) VALUES ('optimize')")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    # What the engine asks
+    # What ranking asks
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -269,20 +270,17 @@ class PassageDatabase:
     def totals(self) -> IndexTotals:
         return IndexTotals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
 
-    def frequencies(self, query_terms: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """Term → (passages that have it, how often it occurs); counted once per state of the index."""
+    def frequencies(self, query_terms: Iterable[str]) -> dict[str, int]:
+        """Term → how many passages have it; counted once per state of the index."""
         version = self.version()
         if version != self._frequencies_of or len(self._frequencies) > _FREQUENCIES_KEPT:
             self._frequencies.clear()
             self._frequencies_of = version
         for term in query_terms:
             if term not in self._frequencies:
-                row = self._connection.execute("SELECT doc, cnt FROM vocabulary WHERE term = ?", (term,)).fetchone()
-                self._frequencies[term] = row or (0, 0)
+                row = self._connection.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
+                self._frequencies[term] = row[0] if row else 0
         return {term: self._frequencies[term] for term in query_terms}
-
-    def subjects(self, query_terms: Sequence[str]) -> frozenset[str]:  # noqa: ARG002 - passages name nobody
-        return frozenset()
 
     def find_similar_spellings(self, term: str) -> list[str]:
         """Terms of the index that begin like an unknown one and are about as long."""
@@ -316,12 +314,12 @@ class PassageDatabase:
             first.setdefault(digests[each], each)
         return list(first.values())
 
-    def rows(self, ids: Sequence[int]) -> list[DocumentRow]:
+    def rows(self, ids: Sequence[int]) -> list[PassageRow]:
         """The passages with these ids."""
         sql = f"SELECT {_ROW} FROM passages WHERE id IN ({','.join('?' * len(ids))})"
         return [_row(*row) for row in self._connection.execute(sql, list(ids))]
 
-    def rows_at(self, places: Sequence[tuple[str, int]]) -> list[DocumentRow]:
+    def rows_at(self, places: Sequence[tuple[str, int]]) -> list[PassageRow]:
         """The passages at these positions of files."""
         if not places:
             return []
@@ -382,13 +380,10 @@ _PLACE = (
 
 def _row(
     number: int, file: int, position: int, spoken_at: int | None, length: int, asking: float, terms: bytes
-) -> DocumentRow:
+) -> PassageRow:
     day = None if spoken_at is None else _EPOCH + spoken_at // _SECONDS_PER_DAY
-    body = zlib.decompress(terms).decode("utf-8")
-    return DocumentRow(
-        *(number, str(number), str(file), position, None, day, 0, length, asking, 0.0, 0, ""),
-        join_terms("", "", body, "", "", ""),
-    )
+    body = zlib.decompress(terms).decode("utf-8").replace("\n", " \n ")
+    return PassageRow(number, str(number), str(file), position, day, length, asking, f" {body} ")
 
 
 def _pack_terms(terms: str) -> tuple[int, bytes]:

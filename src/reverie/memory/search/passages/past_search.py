@@ -1,6 +1,6 @@
 """Search in past sessions: a query in, passages out, with place, context and reason.
 
-Joins the index, the sweep over the transcripts and the engine of `search`; reads the text of the few hits from the
+Joins the index, the sweep over the transcripts and the ranking; reads the text of the few hits from the
 transcripts themselves, with secrets taken out. What is found is data: nothing here follows it.
 """
 
@@ -14,10 +14,10 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.memory.search.analyze import analyse_query, is_weak, terms
-from reverie.memory.search.document import Query, Reasons
-from reverie.memory.search.features import Candidate
+from reverie.memory.search.document import Reasons
 from reverie.memory.search.passages.database import Filter, PassageDatabase, PassagePlace
-from reverie.memory.search.passages.find import PassageIndex
+from reverie.memory.search.passages.find import PassageFinder
+from reverie.memory.search.passages.rank import RankedPassage
 from reverie.memory.search.passages.texts import Texts
 from reverie.memory.search.passages.update import Progress, SearchedTranscript, Swept, sweep
 from reverie.values import value
@@ -28,8 +28,6 @@ _WRITTEN, _NAMED, _PHRASE = 1.0, 2.5, 3.0
 """What the words as they are written, the names among them, and the query as a whole add to the ranking score."""
 _NAME = re.compile(r"\w[_./:-]\w|[a-z][A-Z]")
 """A word that is made, not spoken: an identifier, a path, a version."""
-_EVERY = 1_000
-"""More than the engine measures."""
 _SPARE = 2
 """Hits asked for beyond the limit, as a factor: copies of one message in several files are shown once."""
 
@@ -59,7 +57,7 @@ class PastHit:
     role: str
     text: str
     score: float
-    """How likely this answers, from 0 to 1."""
+    """How much of the query it has, from 0 to 1."""
     path: Path
     part: int
     """Which passage of the message, from 0."""
@@ -103,18 +101,18 @@ class PastSearch:
         with self._lock:
             since = None if query.since is None else int(query.since.timestamp())
             only = Filter(query.session, since, query.roles)
-            index = PassageIndex(self._database, only, query.limit)
-            every = index.search(Query(query.text, now, limit=_EVERY, abstains=False))
+            finder = PassageFinder(self._database, only, query.limit)
+            every = finder.find(query.text, now.date())
             places = self._database.places([int(hit.key) for hit in every], only)
             asked_for = [hit for hit in every if int(hit.key) in places and _is_telling(hit, query.text)]
             scored = asked_for[: query.limit * _SPARE]
-            scored += [hit for hit in asked_for[len(scored) :] if hit.key in index.in_a_row]
+            scored += [hit for hit in asked_for[len(scored) :] if hit.key in finder.in_a_row]
             texts = Texts()
             ranked = _literally([(hit, places[int(hit.key)]) for hit in scored], query, texts)
             hits = tuple(self._hit(*each, texts) for each in _once(ranked, texts)[: query.limit])
             return PastSearchResult(hits, self._database.totals().documents, self._database.sessions())
 
-    def _hit(self, scored: Candidate, place: PassagePlace, texts: Texts) -> PastHit:
+    def _hit(self, scored: RankedPassage, place: PassagePlace, texts: Texts) -> PastHit:
         before = self._database.place_at(place.file, place.position - 1)
         after = self._database.place_at(place.file, place.position + 1)
         record = texts.read(place)
@@ -139,7 +137,7 @@ def find_matched_words(text: str, words: Iterable[str]) -> frozenset[str]:
     return frozenset(word for word in _WORD.findall(text) if not term_set.isdisjoint(terms(word)))
 
 
-def _is_telling(hit: Candidate, query: str) -> bool:
+def _is_telling(hit: RankedPassage, query: str) -> bool:
     """Whether a hit has more than words that are in every request; where the query has no other, these count."""
     matched = {word for words in hit.why.words.values() for word in words}
     strong = [term for term in analyse_query(query).terms if not is_weak(term)]
@@ -147,8 +145,8 @@ def _is_telling(hit: Candidate, query: str) -> bool:
 
 
 def _literally(
-    scored: list[tuple[Candidate, PassagePlace]], query: PastQuery, texts: Texts
-) -> list[tuple[Candidate, PassagePlace]]:
+    scored: list[tuple[RankedPassage, PassagePlace]], query: PastQuery, texts: Texts
+) -> list[tuple[RankedPassage, PassagePlace]]:
     """Put forward what has the query's words as they are written: names, paths and messages are looked for so."""
     written = [word for word in query.text.split() if len(word) > 2]
     words = [word.casefold() for word in written]
@@ -169,7 +167,7 @@ def _literally(
     return [(replace(hit, score=score), place) for score, (_, hit, place) in zip(scores, ranked, strict=True)]
 
 
-def _once(ranked: list[tuple[Candidate, PassagePlace]], texts: Texts) -> list[tuple[Candidate, PassagePlace]]:
+def _once(ranked: list[tuple[RankedPassage, PassagePlace]], texts: Texts) -> list[tuple[RankedPassage, PassagePlace]]:
     """Without copies: the same record in a fork of the session, and the same words again."""
     unique = []
     shown: set[tuple[str, str]] = set()
