@@ -26,7 +26,7 @@ from bench.recall.work import BUDGET_BYTES, KINDS, MOST_HITS, NOW, WorkStore, dr
 from reverie.memory.search.document import Query
 from reverie.memory.search.engine import SearchIndex
 from reverie.memory.search.features import BY_MEANING_VERBATIM, BY_WORDS_VERBATIM
-from reverie.memory.search.render import Hit, describe_in_a_line
+from reverie.memory.search.render import Hit, attachment, describe_in_a_line
 from reverie.memory.search.topic_index import document_of, is_latin
 from reverie.memory.search.weights import find_weights
 from reverie.memory.topics.age import header
@@ -39,10 +39,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _BY_WORDS = (
-    "words", "words_share", "words_lead", "coverage", "title", "passage", "passage_share", "pairs", "length",
-    "file_words", "file_situation", "in_always", "in_file", "in_tool", "in_task", "in_word", "situation",
-    "situation_share", "ask_share", "ask_lead", "ask_likeness", "ask_coverage", "best_coverage", "has_asks",
-    "feedback", "user", "project", "request_terms", "request_short", "request_known", "request_asks", "request_orders",
+    "words_lead", "best_coverage", "title", "length", "file_words", "file_situation", "in_always", "in_file",
+    "in_tool", "in_task", "in_word", "situation_share", "ask_share", "ask_lead", "ask_likeness", "has_asks", "feedback",
+    "user", "request_terms", "request_short", "request_known", "request_asks", "request_orders",
 )  # fmt: skip
 _BY_MEANING = (
     "title_meaning", "text_meaning", "sentence_meaning", "ask_meaning", "best_meaning", "title_meaning_lead",
@@ -52,11 +51,14 @@ _VERBATIM = ("verbatim", *(f"verbatim_{name}" for name in BY_WORDS_VERBATIM))
 _VERBATIM_BY_MEANING = tuple(f"verbatim_{name}" for name in BY_MEANING_VERBATIM)
 _HELPS_WORTH = 0.3
 """What a memory counts that only helps, beside one that must be shown."""
+_EVERY_CHAT = 4
+"""One question in so many of those that each have a store of their own: embedding all takes an hour."""
 _SOFTNESS = 3.0
 """How strongly weights are held near zero."""
 _UNRELATED_WHOLE, _UNRELATED_BYTES = 0.13, 370.0
 """What the thresholds aim at."""
-_HEADING_BYTES, _LEAST_WHOLE_BYTES = 90.0, 1_000.0
+_DIRECTORY = "/tmp/tmp12345678/memory"
+_HEADING_BYTES, _LEAST_WHOLE_BYTES = 100.0, 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def _measure_store(store: WorkStore, embedder: RememberingEmbedder | None, *, wi
 
 def _measure_chat(name: str, embedder: RememberingEmbedder | None) -> list[Asked]:
     asked: list[Asked] = []
-    for case in read_chat_cases(name):
+    for case in read_chat_cases(name)[:: _EVERY_CHAT if name == "longmemeval" else 1]:
         queries = [
             (f"chat {name}", Query(each.text, NOW), each.pieces, {key: 2 for piece in each.pieces for key in piece})
             for each in case.questions
@@ -182,8 +184,11 @@ def list_features(*, has_vectors: bool) -> tuple[str, ...]:
 
 
 def _costs(topic: Topic) -> tuple[int, int]:
-    hit = Hit(topic, 0.0, "", topic.body, path=f"/memory/{topic.path}")
-    whole = len(header(topic, NOW).encode()) + len(topic.body.encode()) + len(topic.description.encode()) + 200
+    """What a topic takes in a conversation, as a line and whole."""
+    head = f'---\nname: "{topic.name}"\ndescription: "{topic.description}"\ntype: {topic.type}\n---\n'
+    path = f"{_DIRECTORY}/{topic.path}"
+    hit = Hit(topic, 0.0, "", head + topic.body, header=header(replace(topic, path=path), NOW), path=path)
+    whole = len(attachment([hit]).encode()) + 2
     return len(describe_in_a_line(hit).encode()) + 1, min(BUDGET_BYTES, whole)
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from bench.recall.peers import Peer
 from numpy.typing import NDArray
 
-from reverie.memory.search.document import SearchDocument
-
 
 class _Lengths:
     """Texts of one length mean the same."""
@@ -21,13 +19,10 @@ class _Lengths:
         return (text,)
 
 
-def test_a_peer_starts_once_and_is_told_each_case_and_its_vectors(tmp_path: Path) -> None:
+def test_a_peer_starts_once_and_is_told_each_case_and_its_vectors() -> None:
     peer = Peer(Path(sys.executable), "tests.bench.driver", _Lengths())
 
-    answers = [
-        peer([SearchDocument(key="a", body="four"), SearchDocument(key="b", body=other)], tmp_path)("five")
-        for other in ("two", "nine")
-    ]
+    answers = [peer({"a": "four", "b": other})("five") for other in ("two", "nine")]
 
     assert [answer[1:] for answer in answers] == [["0", "a"], ["1", "a", "b"]]
     assert answers[0][0] == answers[1][0]

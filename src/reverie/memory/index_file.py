@@ -37,10 +37,8 @@ CREATE INDEX by_name ON topics(name_key) WHERE name_key IS NOT NULL;
 CREATE INDEX by_problem ON topics(problem) WHERE problem IS NOT NULL;
 CREATE INDEX by_body ON topics(body_key) WHERE body_key IS NOT NULL;
 CREATE TABLE documents(
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT, is_rule INTEGER NOT NULL,
-  is_verbatim INTEGER NOT NULL, observed INTEGER, situation TEXT, asks INTEGER NOT NULL, length INTEGER NOT NULL,
-  passages INTEGER NOT NULL, text TEXT NOT NULL);
-CREATE INDEX by_rule ON documents(observed DESC, id) WHERE is_rule = 1;
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT, is_verbatim INTEGER NOT NULL, observed INTEGER,
+  situation TEXT, asks INTEGER NOT NULL, length INTEGER NOT NULL, passages INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE INDEX by_situation ON documents(observed DESC, id, situation) WHERE situation IS NOT NULL;
 CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='', tokenize="unicode61 remove_diacritics 0");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row');

@@ -8,7 +8,7 @@ import pytest
 from reverie.memory.memory import Memory
 from reverie.memory.search.document import Query, SearchDocument
 from reverie.memory.search.engine import SearchIndex
-from reverie.memory.search.rank import RUNNER_UP_THRESHOLD
+from reverie.memory.search.rank import LINE_FROM
 from tests.requirements import requirement
 
 
@@ -45,7 +45,7 @@ def test_a_proper_name_outranks_a_word_that_only_looks_like_one_of_the_query(mem
     ["Recommend a novel for the train ride.", "Please rename the variable", "thanks, that is all for now"],
 )
 def test_a_request_that_no_memory_is_about_finds_none(memory: Memory, request_text: str) -> None:
-    assert memory.recall(request_text) == []
+    assert [hit for hit in memory.recall(request_text) if hit.shown == "whole"] == []
 
 
 @requirement("search:abstain:few")
@@ -94,7 +94,7 @@ def test_what_would_not_answer_by_itself_does_not_come_along_with_an_answer(inde
     text = "How does Tidewater write its dates?"
     every = _found(index, text, abstains=False)
 
-    assert every["Calendar"] < RUNNER_UP_THRESHOLD
+    assert every["Calendar"] < LINE_FROM["plain"]
     assert _found(index, text, abstains=True) == {key: score for key, score in every.items() if key != "Calendar"}
 
 

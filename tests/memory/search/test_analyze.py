@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.search.analyze import analyse, analyse_query, is_weak, synonyms, terms, without_names
+from reverie.memory.search.analyze import analyse_query, cut_passages, is_weak, synonyms, terms
 from reverie.memory.search.spelling import distance
 from reverie.memory.search.stem import opening, stem
 from reverie.memory.search.words import SYNONYMS, WEAK_WORDS
@@ -59,24 +59,15 @@ def test_case_width_and_accents_do_not_matter() -> None:
     assert terms("ＣＡＦÉ") == terms("cafe") == terms("Cafe\u0301")
 
 
-def test_a_query_knows_what_it_asks_for() -> None:
-    query = analyse_query("When did I visit Rome in May 2023?")
-    assert query.asks_when
-    assert query.is_personal
-    assert query.months == {5}
-    assert query.years == {2023}
-    assert "rome" in query.proper
-
-
-def test_a_name_is_taken_out_with_its_possessive() -> None:
-    assert without_names("What is Anna's plan for Ben?", frozenset({"anna", "ben"})) == "What is plan for ?"
+def test_a_query_has_each_term_once_and_knows_which_stand_side_by_side() -> None:
+    query = analyse_query("deploy the parser, then deploy docs")
+    assert query.terms == ("deploi", "parser", "doc")
+    assert query.pairs == {("deploi", "parser"), ("parser", "deploi"), ("deploi", "doc")}
 
 
 @given(st.text(max_size=300))
 def test_any_text_has_terms_that_the_index_can_hold(text: str) -> None:
-    read = analyse(text)
-    assert read.length == len(read.passages.split())
-    assert 0 <= read.asking <= 1
+    assert sorted(cut_passages(text).split()) == sorted(terms(text))
     assert all(term and not any(letter.isspace() for letter in term) for term in terms(text))
 
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -97,16 +96,6 @@ def test_a_memory_of_one_huge_line_is_shown_within_the_limits(tmp_path: Path) ->
 
     assert hit.size_bytes <= 4_096
     assert len(hit.why) < 1_000
-
-
-@requirement("recall:explains")
-@pytest.mark.parametrize(("days", "is_recent"), [(0, True), (20, True), (47, False)])
-def test_only_what_is_recent_is_called_so(tmp_path: Path, days: int, is_recent: bool) -> None:
-    observed = NOW.date() - timedelta(days=days)
-    hit = found(memory(tmp_path, replace(KIWI, observed=observed), MANGO), "where is the kiwi server running")[0]
-
-    assert hit.reasons.parts["recency"] > 0
-    assert ("recent" in hit.why) is is_recent
 
 
 @requirement("recall:scripts-without-spaces")

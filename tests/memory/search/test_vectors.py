@@ -69,9 +69,9 @@ def test_each_ask_has_a_vector_and_the_best_of_all_counts(tmp_path: Path) -> Non
     with SearchIndex(tmp_path / "index", model) as index:
         index.update(documents)
         index.add_vectors(documents, model)
-        _, measured, _ = index.measure_candidates(Query("puppy", NOW))
+        _, measured = index.measure_candidates(Query("puppy", NOW))
         values = {each.row.key: each.values for each in measured}
-        for name in ("similarity", "sentence_similarity"):
+        for name in ("ask_meaning", "best_meaning"):
             assert values["asked"][name] > 0.9 > 0.5 > values["plain"][name], name
         assert index.search(Query("puppy", NOW))[0].key == "asked"
 
@@ -79,8 +79,8 @@ def test_each_ask_has_a_vector_and_the_best_of_all_counts(tmp_path: Path) -> Non
         index.update([changed])
         assert index.without_vectors() == ["asked"]
         index.add_vectors([changed], model)
-        _, measured, _ = index.measure_candidates(Query("puppy", NOW))
-        assert all(each.values["similarity"] < 0.5 for each in measured)
+        _, measured = index.measure_candidates(Query("puppy", NOW))
+        assert all(each.values["best_meaning"] < 0.5 for each in measured)
 
 
 @requirement("search:asks")
@@ -103,8 +103,7 @@ def test_the_prefilter_by_sign_bits_keeps_the_nearest() -> None:
     table = VectorTable((number, 0, pack(vector)) for number, vector in enumerate(matrix))
     for number in (0, 17, 5_999):
         assert table.best(matrix[number], 3)[0] == number
-        own = table.similarities(matrix[number][None], [number])[number][0]
-        assert abs(own[0] - 1) < 0.02
+        assert abs(table.similarities(matrix[number], [number])[number][0] - 1) < 0.02
 
 
 @requirement("search:vectors:sentences")
@@ -120,43 +119,42 @@ def test_one_sentence_of_a_long_text_is_found_by_its_meaning(tmp_path: Path) -> 
     with SearchIndex(tmp_path / "index", model) as index:
         index.update(documents)
         index.add_vectors(documents, model)
-        _, measured, _ = index.measure_candidates(Query("puppy", NOW))
+        _, measured = index.measure_candidates(Query("puppy", NOW))
         values = {each.row.key: each.values for each in measured}
-        assert values["long"]["sentence_similarity"] > 0.9 > values["long"]["similarity"]
-        assert values["other"]["sentence_similarity"] < 0.5
+        assert values["long"]["sentence_meaning"] > 0.9 > values["long"]["text_meaning"]
+        assert values["other"]["sentence_meaning"] < 0.5
         index.update([SearchDocument(key="long", body="engine")])
         index.add_vectors([SearchDocument(key="long", body="engine")], model)
-        _, measured, _ = index.measure_candidates(Query("puppy", NOW))
-        assert all(each.values["sentence_similarity"] < 0.5 for each in measured)
+        _, measured = index.measure_candidates(Query("puppy", NOW))
+        assert all(each.values["sentence_meaning"] < 0.5 for each in measured)
 
 
 @requirement("search:vectors:sentences")
-def test_neighbouring_sentences_count_together_but_not_across_documents() -> None:
-    from reverie.memory.search.vectors import pack_sentences, sentence_similarities
-
-    axes = np.eye(384, dtype=np.float32) * np.float32(0.3)
-    both = (axes[0] + axes[1]) / np.linalg.norm(axes[0] + axes[1])
-    stored = {1: axes[:2], 2: axes[[0, 5]], 3: axes[[1, 6]]}
-    found = sentence_similarities(both[None], [(number, *pack_sentences(each)) for number, each in stored.items()])
-    assert found[1][1][0] > 0.99
-    assert found[2][1][0] < 0.75
-    assert found[3][2][0] < 0.75
-
-
-@requirement("search:vectors:sentences")
-def test_runs_of_sentences_are_as_near_as_the_sums_of_their_vectors() -> None:
-    from reverie.memory.search.vectors import pack_sentences, sentence_similarities
+def test_a_sentence_counts_for_its_own_document_only() -> None:
+    from reverie.memory.search.vectors import pack, sentence_similarities
 
     draw = np.random.default_rng(8)
-    queries = draw.standard_normal((2, 384)).astype(np.float32)
-    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    query = draw.standard_normal(384).astype(np.float32)
+    query /= np.linalg.norm(query)
     texts = {}
     for number, count in enumerate((2, 1, 5, 3)):
         texts[number] = draw.standard_normal((count, 384)).astype(np.float32)
         texts[number] /= np.linalg.norm(texts[number], axis=1, keepdims=True)
-    found = sentence_similarities(queries, [(number, *pack_sentences(each)) for number, each in texts.items()])
+    found = sentence_similarities(query, [(number, pack(each)) for number, each in texts.items()])
     for number, vectors in texts.items():
-        for length in (1, 2, 3):
-            sums = np.array([vectors[at : at + length].sum(axis=0) for at in range(len(vectors))])
-            cosines = sums @ queries.T / np.linalg.norm(sums, axis=1, keepdims=True)
-            assert np.allclose(found[number][length - 1], cosines.max(axis=0), atol=0.01)
+        assert abs(found[number] - float((vectors @ query).max())) < 0.01
+
+
+@requirement("search:vectors:meaning")
+def test_what_is_usual_for_a_query_is_told_by_the_texts_alone() -> None:
+    from reverie.memory.search.vectors import FIRST_WINDOW, TITLE, VectorTable, pack
+
+    axes = np.eye(384, dtype=np.float32) * np.float32(0.3)
+    near, far = pack(axes[0]), pack(axes[1])
+    table = VectorTable(
+        row for number in range(10) for row in ((number, -1, near), (number, TITLE, near), (number, FIRST_WINDOW, far))
+    )
+    mean, spread = table.usual(axes[0])
+    assert abs(mean) < 0.01
+    assert spread > 0
+    assert table.similarities(axes[0], [3])[3] == pytest.approx((0.09, 0.0, 0.09), abs=0.01)

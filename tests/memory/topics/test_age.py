@@ -41,9 +41,9 @@ def test_from_the_second_day_a_warning_stands_before_an_empty_line_and_the_path(
 
     warning, empty, title = text.split("\n")
     assert "2 days old" in warning
-    assert "not how things stand now" in warning
+    assert "may be outdated" in warning
     assert "file:line" in warning
-    assert "Check it against the present code" in warning
+    assert "Check it before you state it as fact" in warning
     assert (empty, title) == ("", "Memory: project_auth.md:")
 
 
@@ -79,8 +79,8 @@ def test_each_type_ages_at_its_own_pace() -> None:
         assert not is_old(kind, days)
         assert is_old(kind, days + 1)
     assert is_old(None, 11, AgeSettings(half_life_project_days=10))
-    assert "expect it to have changed" in age_warning(observed(60), NOW)
-    assert "expect it to have changed" not in age_warning(replace(observed(60), type=MemoryType.user), NOW)
+    assert "old for a " in age_warning(observed(60), NOW)
+    assert "old for a " not in age_warning(replace(observed(60), type=MemoryType.user), NOW)
 
 
 @requirement("memory:age:expires")

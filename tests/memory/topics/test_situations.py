@@ -27,7 +27,7 @@ from tests.requirements import requirement
     ],
 )
 def test_one_condition_that_holds_is_enough_and_says_why(when: When, situation: Situation, reason: str) -> None:
-    assert matches(when, situation) == (reason,)
+    assert [why for _, why in matches(when, situation)] == [reason]
 
 
 @requirement("memory:when:matched")

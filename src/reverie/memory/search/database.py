@@ -22,17 +22,16 @@ FIELD_WEIGHTS = {
 """How much one occurrence counts: a word in the name says more about a file than a word in its text."""
 LINE_FIELDS = FIELDS[:5]
 """The fields of the first lines of a document's text; a line for each of its asks follows, then the body's passages."""
-_RULES = frozenset({"feedback", "user"})
 _MOST_VALUES = 500
-_SHORTEST_CORRECTED = 4
+_SHORTEST_CORRECTED = 5
 """Shorter words have too many neighbours to guess what was meant."""
 
 # Only names that stand in this file are put into statements; values are always bound.
 # ruff: noqa: S608
 _COLUMNS = "id, key, kind, is_verbatim, observed, situation, asks, length, text"
 _INSERT_DOCUMENT = (
-    "INSERT INTO documents(key, kind, is_rule, is_verbatim, observed, situation, asks, length, passages, text)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO documents(key, kind, is_verbatim, observed, situation, asks, length, passages, text)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_POSTINGS = f"INSERT INTO postings(rowid, {', '.join(FIELDS)}) VALUES ({', '.join('?' * (1 + len(FIELDS)))})"
 _DELETE_POSTINGS = _INSERT_POSTINGS.replace("(rowid", "(postings, rowid").replace("(?", "('delete', ?", 1)
@@ -127,11 +126,6 @@ class Database:
         sql = "SELECT id, situation FROM documents WHERE situation IS NOT NULL ORDER BY observed DESC, id"
         return self._connection.execute(sql).fetchall()
 
-    def latest_rules(self, limit: int) -> list[int]:
-        """The ids of what was last found true of the user and of how they want to work."""
-        sql = "SELECT id FROM documents WHERE is_rule = 1 ORDER BY observed DESC, id LIMIT ?"
-        return [number for (number,) in self._connection.execute(sql, (limit,))]
-
     def find_similar_spellings(self, term: str, limit: int = 200) -> list[str]:
         """Words of the index that hold a longer part of an unknown one: one wrong letter leaves a half intact."""
         half = max(3, len(term) // 2)
@@ -201,7 +195,6 @@ class Database:
             (
                 document.key,
                 document.type,
-                document.type in _RULES,
                 document.is_verbatim,
                 document.observed.toordinal() if document.observed else None,
                 json.dumps(when_to_row(document.when), ensure_ascii=False) if document.when else None,

@@ -23,10 +23,8 @@ from reverie.memory.topics.situations import Situation
 if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds, VectorTable
 
-_CANDIDATES = 50
+_CANDIDATES = 100
 """How many documents are measured in full of those that words find, and of those that vectors find."""
-_RULES = 50
-"""How many of the latest rules are measured whatever the words: "reply to the customer" names none of them."""
 _POSTINGS_READ = 2_000
 """How many matches the first pass may visit. The most telling words come first; a common word beyond this is only
 counted in the candidates that the others found."""
@@ -154,7 +152,7 @@ class SearchIndex:
     def _read(self, query: Query, weighed: WeighedQuery) -> tuple[list[DocumentRow], list[tuple[int, bytes]]]:
         """The documents that words or the situation call up, and the vectors of their sentences where they count."""
         standing = self._standing_rules().find(Situation(query.text, query.files, query.tools))
-        ids = list(dict.fromkeys((*self._candidates(weighed), *standing, *self._database.latest_rules(_RULES))))
+        ids = list(dict.fromkeys((*self._candidates(weighed), *standing)))
         return self._database.rows(ids), self._database.sentences(ids) if self._embedder is not None else []
 
     def _candidates(self, weighed: WeighedQuery) -> list[int]:

@@ -24,6 +24,8 @@ _RIVAL = 5
 """A candidate is compared with the sixth best: what leads it stands out."""
 _RECENT_DAYS = 180.0
 _SHORT_WORDS = 4
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
+"""Characters of scripts without spaces, of which two make a word, about."""
 _ORDER = (
     r"(?:(?:please|pls|ok|okay|and|now|then|can you|could you|let's|just),? )*"
     r"(?:add|fix|write|make|change|update|run|create|remove|rename|move|commit|push|put|set|use|give|show|check|draft|"
@@ -115,7 +117,7 @@ def _measure_request(text: str, weighed: WeighedQuery) -> dict[str, float]:
     """What of a request as a whole bears on whether any memory helps; the same for all candidates."""
     return {
         "request_terms": math.log1p(len(weighed.text.terms)),
-        "request_short": float(len(text.split()) <= _SHORT_WORDS),
+        "request_short": float(len(text.split()) + len(re.findall(_UNSPACED, text)) // 2 <= _SHORT_WORDS),
         "request_known": weighed.known,
         "request_asks": float("?" in text or "？" in text),
         "request_orders": float(re.match(_ORDER, text, re.IGNORECASE) is not None),

@@ -10,10 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-BY_HAND: dict[str, float] = {"recent": 0.2, "use": 0.1, "context": 1.0}
-"""Small by intent: they order what is about equally likely."""
+BY_HAND: dict[str, float] = {"recent": 0.2, "use": 0.1, "context": 1.0, "in_file": 3.0, "in_tool": 2.5}
+"""The first three are small by intent and order what is about equally likely. Whoever wrote that a rule holds for
+`*.sql` wants to see it when such a file is in play."""
 WORD_WEIGHTS: dict[str, float] = {
-    "bias": -4.0, "coverage": 2.0, "words": 0.1,
+    "bias": -7.031, "words": 0.007, "words_lead": 0.238, "best_coverage": 3.504, "title": 2.766, "length": 0.188,
+    "file_words": 0.215, "file_situation": 0.038, "in_always": 0.206, "in_task": 0.951, "in_word": 0.533,
+    "situation_share": 0.334, "ask_share": 1.901, "ask_lead": 0.219, "ask_likeness": 3.266, "has_asks": -0.97,
+    "feedback": 0.204, "user": 0.233, "request_terms": 1.273, "request_short": -0.812, "request_known": -0.761,
+    "request_asks": -0.468, "request_orders": 0.401, "verbatim": 0.507, "verbatim_words": -0.285,
+    "verbatim_words_share": 0.708, "verbatim_words_lead": 0.288, "verbatim_coverage": -0.639,
+    "verbatim_passage_share": 2.456, "verbatim_pairs": 0.459, "verbatim_length": -0.307, "verbatim_title": -3.963,
 }  # fmt: skip
 VECTOR_WEIGHTS: dict[str, float] = {
     "bias": -6.0, "coverage": 2.0, "best_meaning": 4.0,

@@ -136,7 +136,7 @@ def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
             topic=entry.topic,
             score=found[path].score * (_EXPIRED_WORTH if is_expired(entry.topic, query.now) else 1.0),
             why="",
-            text=f"{_without_asks(entry.head) if entry.topic.asks else entry.head}{entry.topic.body}",
+            text=f"{_shown_head(entry.head)}{entry.topic.body}",
             reasons=_reasons(found[path].why, query.text, entry.topic),
             path=searched.path(path),
             scope=searched.scope,
@@ -146,9 +146,10 @@ def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
     ]
 
 
-def _without_asks(head: str) -> str:
-    """Front matter as it is shown: asks serve the search and say nothing to a reader."""
-    return re.sub(r"(?m)^asks:.*\n(?:(?:[ \t]|-[ \t]).*\n)*", "", head)
+def _shown_head(head: str) -> str:
+    """Front matter as it is shown: what serves the search, and what the header says anyway, is left out."""
+    kept = re.findall(r"(?m)^(?:name|description|type|about|expires):.*\n(?:(?:[ \t]|-[ \t]).*\n)*", head)
+    return "".join(("---\n", *kept, "---\n")) if kept else ""
 
 
 def render_hits(hits: Iterable[Hit], query: Query, limits: RenderLimits, check: CheckAnchors) -> tuple[Hit, ...]:

@@ -25,9 +25,11 @@ _LEFT_OUT = "[…]"
 _LINE_CHARS = 110
 _LINE_BREAK = "\n"
 _LINE_MARKS = {"seen": " (seen in a file or page, not said by the user)"}
-LINES_HEADING = "May matter; read the file before relying on it. In "
+LINES_HEADING = "May matter; read before relying on one. In "
 _FENCE_BYTES = 24
 """What a block adds to its text: fences, label and line breaks."""
+_RESERVED_BYTES = 1_000
+"""How much is kept for each whole memory behind another, as far as that leaves it half of the room."""
 _LEAST_EXCERPT_BYTES = 800
 """With less room than this a long memory is named in a line: a few words of it would only mislead."""
 _LOOKED_AT_CHARS = 100_000
@@ -128,12 +130,20 @@ def fit_into_turn(hits: Sequence[Hit], query_terms: Collection[str], limits: Ren
     """The hits as they fit into one turn: whole ones as far as there is room beside the lines of those behind them."""
     lines = [replace(hit, shown="line", text=describe_in_a_line(hit)) for hit in hits]
     sizes = [line.size_bytes + 1 for line in lines]
+    wanted = [
+        min(_cost(hit), _RESERVED_BYTES) if hit.shown == "whole" else size
+        for hit, size in zip(hits, sizes, strict=True)
+    ]
     room = limits.turn_bytes - len(f"{LINES_HEADING}{_folder_of(hits[0])}".encode()) - _FENCE_BYTES if hits else 0
     fitting: list[Hit] = []
     for number, hit in enumerate(hits):
         if room < sizes[number]:
             break
-        shown = _fit_whole(hit, query_terms, room - sum(sizes[number + 1 :]), limits) if hit.shown == "whole" else None
+        kept_free = max(sum(sizes[number + 1 :]), min(sum(wanted[number + 1 :]), room // 2))
+        is_first_line = not fitting or fitting[-1].shown == "whole"
+        shown = None
+        if hit.shown == "whole" and is_first_line:
+            shown = _fit_whole(hit, query_terms, room - kept_free, limits)
         fitting.append(shown or lines[number])
         room -= _cost(shown) if shown else sizes[number]
     return tuple(fitting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_SHORTEST = 4
+_SHORTEST = 5
 _TWO_STEPS_FROM = 8
 """From this length on two wrong letters still leave no doubt."""
 _MOST = 3
