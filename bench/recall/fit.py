@@ -27,7 +27,8 @@ from reverie.memory.search.document import Query
 from reverie.memory.search.engine import SearchIndex
 from reverie.memory.search.features import BY_MEANING_VERBATIM, BY_WORDS_VERBATIM
 from reverie.memory.search.render import Hit, attachment, describe_in_a_line
-from reverie.memory.search.topic_index import document_of, is_latin
+from reverie.memory.search.semantic import can_read
+from reverie.memory.search.topic_index import document_of
 from reverie.memory.search.weights import find_weights
 from reverie.memory.topics.age import header
 
@@ -170,7 +171,7 @@ def _ask(
                     tuple(tuple(places[keys[name]] for name in piece if keys.get(name) in places) for piece in pieces),
                     np.array([costs[each.key][0] for each in candidates], dtype=np.float64),
                     np.array([costs[each.key][1] for each in candidates], dtype=np.float64),
-                    embedder is not None and is_latin(query.text),
+                    embedder is not None and can_read(query.text),
                 )
             )
     return asked

@@ -21,7 +21,9 @@ PROMISES = {
     "search:query:light": Requirement("a lexical query loads neither numpy nor yaml nor rich"),
     "search:why:adds-up": Requirement("the reasons of a hit add up to what it was ranked by"),
     "search:abstain:named": Requirement("a proper name in a memory's name finds that memory"),
-    "search:abstain:unrelated": Requirement("a request that concerns no memory gets none whole, and none without a word of it"),
+    "search:abstain:unrelated": Requirement(
+        "a request that concerns no memory gets none whole, and none without a word of it"
+    ),
     "search:abstain:few": Requirement(
         "among a handful of memories, the one that has nearly all telling words of a question answers it"
     ),

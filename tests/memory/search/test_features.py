@@ -66,8 +66,8 @@ def test_words_are_counted_whole_line_by_line_and_by_field(
     assert each.values["words"] == pytest.approx(sum(weights[m] * c / (c + slack) for m, c in counts.items()))
     assert each.values["coverage"] == pytest.approx(sum(weights[meant] for meant in counts) / 6.0)
     for name, text in (*fields.items(), ("situation", situation), ("asks", ask)):
-        meant = {_STANDS_FOR[word][0] for word in text.split() if word in _STANDS_FOR}
-        assert each.fields.get(name, set()) == meant
+        named = {_STANDS_FOR[word][0] for word in text.split() if word in _STANDS_FOR}
+        assert each.fields.get(name, set()) == named
 
 
 def test_words_side_by_side_count_within_one_line_only() -> None:

@@ -36,8 +36,6 @@ _FEW_TOPICS = 3
 """With fewer memories words find whatever there is, and nobody is asked to download anything."""
 _TOPICS_READ = 50
 _READ_BYTES = 2_000
-_WEAK_SCORE = 0.5
-"""A best hit below this is rather not what was looked for."""
 _INSTALL = "reverie models install"
 _DECLINE = "reverie models decline"
 
@@ -109,7 +107,7 @@ def offer_vectors(memory: Memory, text: str = "") -> None:
 
 def hint_at_vectors(memory: Memory, text: str, recalled: Recalled) -> None:
     """One line on standard error where vectors might have found more, at most once a day and never after a no."""
-    is_weak = max((hit.score for hit in recalled.hits), default=0.0) < _WEAK_SCORE
+    is_weak = not any(hit.shown == "whole" for hit in recalled.hits)
     if not is_weak or recalled.skipped or recalled.searched < _FEW_TOPICS or not can_read(text):
         return
     if memory.has_vectors or is_automated():

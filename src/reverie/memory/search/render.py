@@ -140,9 +140,9 @@ def fit_into_turn(hits: Sequence[Hit], query_terms: Collection[str], limits: Ren
         if room < sizes[number]:
             break
         kept_free = max(sum(sizes[number + 1 :]), min(sum(wanted[number + 1 :]), room // 2))
-        is_first_line = not fitting or fitting[-1].shown == "whole"
+        is_before_lines = not fitting or fitting[-1].shown == "whole"
         shown = None
-        if hit.shown == "whole" and is_first_line:
+        if hit.shown == "whole" and is_before_lines:
             shown = _fit_whole(hit, query_terms, room - kept_free, limits)
         fitting.append(shown or lines[number])
         room -= _cost(shown) if shown else sizes[number]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
 from reverie.memory.index_file import INDEX_DB, IndexFile
+from reverie.memory.search.semantic import can_read
 from reverie.memory.store.worktree import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.topics.value import Vetted
 
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
-_LAST_LATIN = "\u024f"
 _EMBEDDED_AT_ONCE = 64
 """So many new memories get their vectors while a query waits; more are left to `embed_all`."""
 _HEAD = r"(?s)\A\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)"
@@ -147,7 +147,7 @@ class IndexedFolder:
     def search(self, query: Query) -> list[Candidate]:
         """What answers the query, best first."""
         # Loaded outside the lock: a query by words of another thread must not wait for it.
-        embedder = None if query.by_words or not self._exists() or not is_latin(query.text) else self._embedder()
+        embedder = None if query.by_words or not self._exists() or not can_read(query.text) else self._embedder()
         with self._lock:
             if not self._exists():
                 return []
@@ -358,14 +358,6 @@ def is_indexed(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def is_latin(text: str) -> bool:
-    """Whether a text is in the script that the model of meaning was trained on; all other texts look alike to it."""
-    if text.isascii():
-        return True
-    letters = [character for character in text if character.isalpha()]
-    return 2 * sum(character > _LAST_LATIN for character in letters) <= len(letters)
 
 
 def _inode_of(path: Path) -> int:
