@@ -65,7 +65,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "recall_selector_tokens": {"recall.selector_tokens": 256},
     "recall_file_lines": {"recall.file_lines": 200},
     "recall_file_bytes": {"recall.file_bytes": 4_096},
-    "recall_turn_bytes": {"recall.turn_bytes": 5 * 4_096},
+    "recall_turn_bytes": {"recall.turn_bytes": 3_000},
     "recall_session_bytes": {"recall.session_bytes": 60_000},
     "recall_min_words": {"recall.min_words": 2},
     "recall_timeout": {"recall.timeout_seconds": 2.5},

@@ -8,7 +8,7 @@ import pytest
 from reverie.memory.memory import Memory
 from reverie.memory.search.document import Query, SearchDocument
 from reverie.memory.search.engine import SearchIndex
-from reverie.memory.search.rank import LINE_FROM
+from reverie.memory.search.rank import THRESHOLDS
 from tests.requirements import requirement
 
 
@@ -94,7 +94,7 @@ def test_what_would_not_answer_by_itself_does_not_come_along_with_an_answer(inde
     text = "How does Tidewater write its dates?"
     every = _found(index, text, abstains=False)
 
-    assert every["Calendar"] < LINE_FROM["plain"]
+    assert every["Calendar"] < THRESHOLDS["words"]["plain"][0]
     assert _found(index, text, abstains=True) == {key: score for key, score in every.items() if key != "Calendar"}
 
 

@@ -189,7 +189,7 @@ def test_the_reasons_name_words_and_fields_and_order_the_hits(tmp_path: Path) ->
 def test_a_request_that_concerns_no_memory_gets_a_line_at_most(tmp_path: Path, text: str) -> None:
     with opened(tmp_path) as index:
         hits = index.search(Query(text, NOW))
-        assert not any(is_worth_whole(hit.score, 1.0, has_asks=False) for hit in hits)
+        assert not any(is_worth_whole(hit.score, 1.0, has_vectors=False, has_asks=False) for hit in hits)
         assert all(hit.why.words for hit in hits)
 
 

@@ -71,8 +71,8 @@ def test_each_ask_has_a_vector_and_the_best_of_all_counts(tmp_path: Path) -> Non
         index.add_vectors(documents, model)
         _, measured = index.measure_candidates(Query("puppy", NOW))
         values = {each.row.key: each.values for each in measured}
-        for name in ("ask_meaning", "best_meaning"):
-            assert values["asked"][name] > 0.9 > 0.5 > values["plain"][name], name
+        assert values["asked"]["best_meaning"] > 0.9 > 0.5 > values["plain"]["best_meaning"]
+        assert values["asked"]["ask_meaning_lead"] > 1 > values["plain"]["ask_meaning_lead"] == 0
         assert index.search(Query("puppy", NOW))[0].key == "asked"
 
         changed = replace(documents[1], asks=())
@@ -121,12 +121,13 @@ def test_one_sentence_of_a_long_text_is_found_by_its_meaning(tmp_path: Path) -> 
         index.add_vectors(documents, model)
         _, measured = index.measure_candidates(Query("puppy", NOW))
         values = {each.row.key: each.values for each in measured}
-        assert values["long"]["sentence_meaning"] > 0.9 > values["long"]["text_meaning"]
-        assert values["other"]["sentence_meaning"] < 0.5
+        assert values["long"]["best_meaning"] > 0.9
+        assert values["long"]["best_meaning_lead"] > values["long"]["text_meaning_lead"] + 1
+        assert values["other"]["best_meaning"] < 0.5
         index.update([SearchDocument(key="long", body="engine")])
         index.add_vectors([SearchDocument(key="long", body="engine")], model)
         _, measured = index.measure_candidates(Query("puppy", NOW))
-        assert all(each.values["sentence_meaning"] < 0.5 for each in measured)
+        assert all(each.values["best_meaning"] < 0.5 for each in measured)
 
 
 @requirement("search:vectors:sentences")
@@ -155,6 +156,6 @@ def test_what_is_usual_for_a_query_is_told_by_the_texts_alone() -> None:
         row for number in range(10) for row in ((number, -1, near), (number, TITLE, near), (number, FIRST_WINDOW, far))
     )
     mean, spread = table.usual(axes[0])
-    assert abs(mean) < 0.01
+    assert abs(mean) < 0.06
     assert spread > 0
     assert table.similarities(axes[0], [3])[3] == pytest.approx((0.09, 0.0, 0.09), abs=0.01)

@@ -43,7 +43,7 @@ def test_from_the_second_day_a_warning_stands_before_an_empty_line_and_the_path(
     assert "2 days old" in warning
     assert "may be outdated" in warning
     assert "file:line" in warning
-    assert "Check it before you state it as fact" in warning
+    assert "check it before you state it as fact" in warning
     assert (empty, title) == ("", "Memory: project_auth.md:")
 
 

@@ -340,7 +340,8 @@ ROWS: dict[str, Row] = {
     "recall.max_files": Row(1, RECALL),
     "recall.file_lines": Row(2, RECALL),
     "recall.file_bytes": Row(300, RECALL),
-    "recall.turn_bytes": Row(2_500, RECALL),
+    "recall.turn_bytes": Row(700, RECALL),
+    "recall.caution": Row(100.0, RECALL),
     "remote.mode": Row(True, TURN),
     "remote.memory_dir": Row("/tmp/elsewhere", memories(lambda memory: memory.directory), {"remote.mode": True}),
     # Models of the user's own

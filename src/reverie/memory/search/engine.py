@@ -105,7 +105,14 @@ class SearchIndex:
                 continue
             parts = weigh(each.values, has_vectors=has_vectors)
             each.score = probability(parts, has_vectors=has_vectors)
-            if query.abstains and not is_worth_a_line(each.score, query.caution, has_asks=each.has_asks):
+            is_shown = is_worth_a_line(
+                each.score,
+                query.caution,
+                has_vectors=has_vectors,
+                has_asks=each.has_asks,
+                is_verbatim=bool(each.row.is_verbatim),
+            )
+            if query.abstains and not is_shown:
                 continue
             words = {name: tuple(sorted(own)) for name, found in each.fields.items() if (own := found & query_terms)}
             each.why = Reasons(words, dict(weighed.corrected), each.similarity, each.situation, parts)

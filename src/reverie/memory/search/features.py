@@ -249,7 +249,7 @@ def measure_similarity(
     by_sentence: Mapping[int, float],
     usual: tuple[float, float],
 ) -> None:
-    """Add the features of meaning: cosines with title, text, sentence and ask, and how far above the usual they are.
+    """Add the features of meaning: how far above the usual the cosines with text, ask and the nearest part are.
 
     `usual` is the mean and the spread of the cosines of all texts of the store with this request.
     """
@@ -258,14 +258,11 @@ def measure_similarity(
         title, text, ask = by_part.get(each.row.id, (mean, mean, 0.0))
         sentence = by_sentence.get(each.row.id, text)
         best = max(title, text, sentence, ask)
-        cosines = {
-            "title_meaning": title,
-            "text_meaning": text,
-            "sentence_meaning": sentence,
-            "ask_meaning": ask,
+        each.values |= {
             "best_meaning": best,
+            "text_meaning_lead": (text - mean) / spread,
+            "ask_meaning_lead": (ask - mean) / spread if each.has_asks else 0.0,
+            "best_meaning_lead": (best - mean) / spread,
         }
-        each.values |= cosines
-        each.values |= {f"{name}_lead": (cosine - mean) / spread if cosine else 0.0 for name, cosine in cosines.items()}
         each.similarity = best
         add_verbatim(each, BY_MEANING_VERBATIM)

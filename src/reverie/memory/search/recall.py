@@ -106,7 +106,8 @@ def recall(
 
 
 def _is_whole(hit: Hit, query: Query) -> bool:
-    return is_worth_whole(hit.score, query.caution, has_asks=bool(hit.topic.asks))
+    has_vectors = hit.reasons.similarity is not None
+    return is_worth_whole(hit.score, query.caution, has_vectors=has_vectors, has_asks=bool(hit.topic.asks))
 
 
 def rank_memories(searched: Sequence[SearchedDirectory], query: Query) -> list[Hit]:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from reverie.memory.topics.value import Topic
 
 _LEFT_OUT = "[…]"
-_LINE_CHARS = 110
+_LINE_CHARS = 72
+"""How much of its description stands in the line of a memory, beside the file name, which has its name."""
 _LINE_BREAK = "\n"
 _LINE_MARKS = {"seen": " (seen in a file or page, not said by the user)"}
 LINES_HEADING = "May matter; read before relying on one. In "

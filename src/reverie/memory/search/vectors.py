@@ -27,7 +27,8 @@ _PREFILTERED = 1_000
 _LEAST_EACH = 2
 _SAMPLED = 1_000
 """How many texts tell what cosine is usual for a query."""
-_LEAST_SPREAD = 0.02
+_SUPPOSED, _USUAL_MEAN, _USUAL_SPREAD = 10, 0.1, 0.1
+"""A store of a few texts does not tell what is usual; so many are supposed beside them, as they are on the average."""
 TITLE = 0
 """The part that name and description are; the windows of the whole text follow, asks have numbers below."""
 FIRST_WINDOW = 1
@@ -131,11 +132,12 @@ class VectorTable:
     def usual(self, query: Matrix) -> tuple[float, float]:
         """The mean and the spread of the cosines of the texts with a query, by a sample of them."""
         texts = np.flatnonzero(self._parts == FIRST_WINDOW)
-        if not len(texts):
-            return 0.0, 1.0
         sample = texts[:: max(1, len(texts) // _SAMPLED)]
-        cosines = self._numbers_at(sample) @ query / np.float32(_SCALE)
-        return float(cosines.mean()), max(float(cosines.std()), _LEAST_SPREAD)
+        cosines = self._numbers_at(sample) @ query / np.float32(_SCALE) if len(sample) else np.zeros(0)
+        every = len(sample) + _SUPPOSED
+        mean = (float(cosines.sum()) + _SUPPOSED * _USUAL_MEAN) / every
+        squares = float(((cosines - mean) ** 2).sum()) + _SUPPOSED * (_USUAL_SPREAD**2 + (_USUAL_MEAN - mean) ** 2)
+        return mean, (squares / every) ** 0.5
 
 
 @one_thread()

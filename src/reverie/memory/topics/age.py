@@ -85,8 +85,8 @@ def age_warning(
         kind = f"a {topic.type} memory" if topic.type else "a memory"
         likely = f", old for {kind}" if is_old(topic.type, days, limits) else ""
         parts.append(
-            f"This memory is {days} days old{likely}: what it says of code and of places such as file:line may be "
-            "outdated. Check it before you state it as fact."
+            f"This memory is {days} days old{likely}: what it says of code and file:line may be outdated; check it "
+            "before you state it as fact."
         )
     return " ".join(parts)
 
