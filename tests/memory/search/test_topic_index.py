@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
@@ -170,11 +172,15 @@ class Dictionary:
 
     def __init__(self) -> None:
         self.embedded: list[str] = []
+        self.is_held = False
+        self.go = threading.Event()
 
     def windows(self, text: str) -> tuple[str, ...]:
         return (text,)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.is_held:
+            assert self.go.wait(60)
         self.embedded += texts
         vectors = np.zeros((len(texts), 384), dtype=np.float32)
         for number, text in enumerate(texts):
@@ -198,6 +204,43 @@ def test_with_vectors_a_memory_is_found_by_its_meaning(tmp_path: Path) -> None:
     assert best.why.similarity is not None
     assert indexed.embed_all() == 0
     indexed.close()
+
+
+@requirement("recall:vectors-complete")
+def test_many_new_memories_get_their_vectors_beside_while_words_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reverie.memory.search.topic_index._EMBEDDED_WHILE_WAITING", 20)
+    for number in range(40):
+        write(tmp_path / f"{number}.md", f"Her automobile {number} stands in Lisbon\n")
+    dictionary = Dictionary()
+    dictionary.is_held = True
+    indexed = IndexedFolder(MemoryFolder(tmp_path, tmp_path), embedder=lambda: dictionary)
+    indexed.sweep()
+
+    assert all(hit.similarity is None for hit in indexed.search(Query("automobile 7 Lisbon", NOW)))
+    dictionary.go.set()
+    assert indexed._embedding is not None
+    indexed._embedding.join(60)
+    assert indexed.search(Query("car 7", NOW, abstains=False))[0].similarity is not None
+    indexed.close()
+
+
+@requirement("recall:vectors-complete")
+def test_closing_ends_the_embedding_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reverie.memory.search.topic_index._EMBEDDED_WHILE_WAITING", 0)
+    for number in range(40):
+        write(tmp_path / f"{number}.md", f"Her automobile {number} stands in Lisbon\n")
+    dictionary = Dictionary()
+    indexed = IndexedFolder(MemoryFolder(tmp_path, tmp_path), embedder=lambda: dictionary)
+    indexed.sweep()
+    indexed.search(Query("automobile 7 Lisbon", NOW))
+    indexed.close()
+    embedded = len(dictionary.embedded)
+    indexed.remove()
+
+    assert len(dictionary.embedded) == embedded
+    assert not (tmp_path / ".index" / "index.db").exists()
 
 
 @requirement("recall:scripts-without-spaces", "recall:says-nothing")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-BY_HAND: dict[str, float] = {"recent": 0.2, "use": 0.1, "context": 1.0, "in_file": 3.0, "in_tool": 2.5}
-"""The first three are small by intent and order what is about equally likely. Whoever wrote that a rule holds for
+BY_HAND: dict[str, float] = {"recent": 0.05, "use": 0.05, "context": 1.0, "in_file": 2.0, "in_tool": 1.5}
+"""Age and use are small by intent and order what is about equally likely. Whoever wrote that a rule holds for
 `*.sql` wants to see it when such a file is in play."""
 WORD_WEIGHTS: dict[str, float] = {
     "bias": -7.003, "words_lead": 0.24, "best_coverage": 3.307, "title": 2.894, "length": 0.136, "file_words": 0.141,
@@ -33,8 +33,8 @@ VECTOR_WEIGHTS: dict[str, float] = {
     "verbatim_title": -3.713, "verbatim_best_meaning": 1.503, "verbatim_best_meaning_lead": -0.164,
 }  # fmt: skip
 THRESHOLDS = {
-    "words": {"plain": (0.0156, 0.176), "asks": (0.0244, 0.434)},
-    "vectors": {"plain": (0.0175, 0.319), "asks": (0.0161, 0.558)},
+    "words": {"plain": (0.0165, 0.185), "asks": (0.026, 0.44)},
+    "vectors": {"plain": (0.0185, 0.325), "asks": (0.0175, 0.555)},
 }
 """From which probability on a memory is named in a line, and from which on it is shown whole. One that says for which
 requests it is meant must be likelier to be shown whole, since it is likelier by chance too."""

@@ -26,7 +26,7 @@ _LINE_CHARS = 72
 """How much of its description stands in the line of a memory, beside the file name, which has its name."""
 _LINE_BREAK = "\n"
 _LINE_MARKS = {"seen": " (seen in a file or page, not said by the user)"}
-LINES_HEADING = "May matter; read before relying on one. In "
+LINES_HEADING = "May matter (read first), in "
 _FENCE_BYTES = 24
 """What a block adds to its text: fences, label and line breaks."""
 _RESERVED_BYTES = 1_000

@@ -41,8 +41,11 @@ if TYPE_CHECKING:
 
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
-_EMBEDDED_AT_ONCE = 64
-"""So many new memories get their vectors while a query waits; more are left to `embed_all`."""
+_EMBEDDED_AT_ONCE = 16
+"""So many memories get their vectors under one lock; queries by words are answered in between."""
+_EMBEDDED_WHILE_WAITING = 200
+"""So many new memories get their vectors while a query waits, some seconds at most; until more have theirs, words
+answer."""
 _HEAD = r"(?s)\A\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)"
 
 
@@ -72,6 +75,8 @@ class IndexedFolder:
         self._listed: dict[str, Seen] | None = None
         self._swept = float("-inf")
         self._beside: threading.Thread | None = None
+        self._embedding: threading.Thread | None = None
+        self._closing = threading.Event()
 
     def embedder(self) -> Embeds | None:
         """What turns text into vectors, where there is such a thing."""
@@ -145,23 +150,39 @@ class IndexedFolder:
                 raise Unavailable(f"the search index in {self._place} cannot be written: {problem}") from problem
 
     def search(self, query: Query) -> list[Candidate]:
-        """What answers the query, best first."""
+        """What answers the query, best first; by words as long as vectors are missing that take long to compute."""
         # Loaded outside the lock: a query by words of another thread must not wait for it.
         embedder = None if query.by_words or not self._exists() or not can_read(query.text) else self._embedder()
+        if embedder is not None and not self._has_all_vectors():
+            embedder = None
         with self._lock:
             if not self._exists():
                 return []
             query = replace(query, uses=self._read_uses())
             if embedder is None:
                 return self._search.search(query)
-            missing = self._search.without_vectors()
-            if len(missing) <= _EMBEDDED_AT_ONCE:
-                self._embed(missing, embedder)
             if self._meaning is None:
                 from reverie.memory.search.engine import SearchIndex
 
                 self._meaning = SearchIndex(self._place / INDEX_DB, embedder)
             return self._meaning.search(query)
+
+    def _has_all_vectors(self) -> bool:
+        """Give the topics that lack vectors theirs: a few at once, many in a thread of its own while nobody waits."""
+        with self._lock:
+            missing = len(self._search.without_vectors()) if self._exists() else 0
+        if missing > _EMBEDDED_WHILE_WAITING:
+            if self._embedding is None or not self._embedding.is_alive():
+                self._embedding = threading.Thread(target=self._embed_quietly, name="reverie-embed", daemon=True)
+                self._embedding.start()
+            return False
+        if missing:
+            self.embed_all()
+        return True
+
+    def _embed_quietly(self) -> None:
+        with suppress(Error, OSError, sqlite3.Error):
+            self.embed_all()
 
     def sharing(self, text: str, limit: int) -> list[str]:
         """The paths of topics that share the most telling words with a text; quicker than `search`."""
@@ -176,6 +197,8 @@ class IndexedFolder:
         with self._lock:
             missing = self._search.without_vectors()
         for start in range(0, len(missing), _EMBEDDED_AT_ONCE):
+            if self._closing.is_set():
+                break
             with self._lock:
                 self._embed(missing[start : start + _EMBEDDED_AT_ONCE], embedder)
             progress(min(start + _EMBEDDED_AT_ONCE, len(missing)), len(missing))
@@ -222,8 +245,11 @@ class IndexedFolder:
 
     def close(self) -> None:
         """Let go of the files."""
-        if self._beside is not None:
-            self._beside.join()
+        self._closing.set()
+        for thread in (self._beside, self._embedding):
+            if thread is not None:
+                thread.join()
+        self._closing.clear()
         with self._lock:
             self._let_go()
 
