@@ -149,7 +149,7 @@ def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
 
 def _shown_head(head: str) -> str:
     """Front matter as it is shown: what serves the search, and what the header says anyway, is left out."""
-    kept = re.findall(r"(?m)^(?:name|description|type|about|expires):.*\n(?:(?:[ \t]|-[ \t]).*\n)*", head)
+    kept = re.findall(r"(?m)^(?:name|description|type|trust|about|expires):.*\n(?:(?:[ \t]|-[ \t]).*\n)*", head)
     return "".join(("---\n", *kept, "---\n")) if kept else ""
 
 
