@@ -12,7 +12,7 @@ from bench.recall.work import measure_bm25, measure_product, read_stores
 from tests.requirements import requirement
 
 
-@requirement("search:quality:work")
+@requirement("search:quality:work", "search:quality:words")
 def test_memories_at_work_are_shown_when_they_matter_and_hardly_when_not() -> None:
     store = next(store for store in read_stores() if store.name == "platform")
 
@@ -20,6 +20,7 @@ def test_memories_at_work_are_shown_when_they_matter_and_hardly_when_not() -> No
 
     assert measure_bm25(store).row()["shown"] < asks["shown"]
     assert plain["words"] > 0.9
+    assert plain["shown"] > measure_bm25(store).row()["shown"] - 0.1
     assert asks["shown"] > plain["shown"] + 0.2
     assert asks["paraphrase"] > 0.5
     assert max(plain["unrelated whole"], asks["unrelated whole"]) <= 0.25

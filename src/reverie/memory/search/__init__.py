@@ -4,9 +4,9 @@
   `topic_table`, `model_selection` (a model chooses), `render` (how a
   recalled topic is shown)
 - the engine: `document` (documents, queries, reasons), `engine` (open, update, search), `analyze` with `stem` and
-  `words` (text to terms), `database` (the search tables of `index.db`, which `memory/index_file` opens),
-  `spelling` (unknown words), `features` (what is measured of a candidate), `rank` (how it is weighed, and when nothing
-  is returned)
+  `words` (text to terms), `query` (terms weighed by the store), `standing` (situations that hold), `database` (the search tables of `index.db`, which `memory/index_file` opens),
+  `spelling` (unknown words), `features` (what is measured of a candidate), `rank` (how likely it helps, and what is
+  shown)
 - meaning, with the `semantic` extra: `semantic`, `vectors`, `sentences`, `embed`, `tensors`, `blas` (threads),
   `beside` (two things at once), `weights` (the model files)
 - `passages`: what past sessions said, opened by `past_sessions`

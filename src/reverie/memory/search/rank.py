@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-BY_HAND: dict[str, float] = {"recent": 0.05, "use": 0.05, "context": 1.0, "in_file": 2.0, "in_tool": 1.5}
+BY_HAND: dict[str, float] = {"recent": 0.05, "use": 0.05, "context": 1.0, "in_file": 2.5, "in_tool": 2.5}
 """Age and use are small by intent and order what is about equally likely. Whoever wrote that a rule holds for
 `*.sql` wants to see it when such a file is in play."""
 WORD_WEIGHTS: dict[str, float] = {

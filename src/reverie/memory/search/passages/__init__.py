@@ -1,8 +1,8 @@
 """Search in passages of a project's transcripts.
 
 Reading order: `listing` (which transcripts), `cut` (what of a record is a passage), `terms` (its words), `database`
-(the index file), `update` (keeping it in step with the transcripts), `find` (candidates for the engine of `search`),
-`texts` (reading them again), `past_search` (the whole).
+(the index file), `update` (keeping it in step with the transcripts), `find` (candidates), `rank`
+(their order), `texts` (reading them again), `past_search` (the whole).
 """
 
 from reverie.memory.search.passages.past_search import PastHit, PastQuery, PastSearch, PastSearchResult
