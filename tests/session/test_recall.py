@@ -156,7 +156,8 @@ async def test_a_choice_that_comes_too_late_joins_the_next_request(tmp_path: Pat
             await asyncio.wait_for(gate.answered.wait(), 30)
             await told(session, "thanks")
         assert after_index(at.bodies[1]).count(chosen) == 1
-        assert after_index(at.bodies[1]).count("project_harbour_notes.md") == 1, "what is shown is not repeated"
+        whole = after_index(at.bodies[1]).count("project_harbour_notes.md:\\n```")
+        assert whole == 1, "what is shown is not repeated"
 
 
 @requirement("recall:late")

@@ -148,7 +148,7 @@ class RecallSettings:
     turn_bytes: Count = 3_000
     """Maximum bytes of memories shown per turn; what does not fit is named in a line."""
     caution: Amount = 1.0
-    """Required certainty of recall, as a factor of the odds: 0 always shows the best memories, 2 asks for twice as much."""
+    """Required certainty of recall, a factor of the odds: 0 always shows the best, 2 asks for twice as much."""
     session_bytes: Count = 60_000
     """Bytes of memories in the context above which recall pauses."""
     show_again_tokens: Count = 50_000
