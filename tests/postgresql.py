@@ -50,3 +50,12 @@ def create_database(server_url: str) -> str:
             connection.execute(f"CREATE ROLE {ROLE} LOGIN")
         connection.execute(f"CREATE DATABASE {name} OWNER {ROLE}")
     return url.set(database=name, username=ROLE).render_as_string(hide_password=False)
+
+
+def drop_database(server_url: str, database_url: str) -> None:
+    """Remove a database again: hundreds of them would make the server slow to stop."""
+    import psycopg
+    from sqlalchemy.engine import make_url
+
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {make_url(database_url).database} WITH (FORCE)")

@@ -10,7 +10,7 @@ import pytest
 
 from reverie.apps.server.database import ServerDatabase, open_database, sqlite_url
 from tests.apps.server.kit import Served
-from tests.postgresql import create_database, start_postgresql
+from tests.postgresql import create_database, drop_database, start_postgresql
 
 
 @pytest.fixture(scope="session")
@@ -23,10 +23,14 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
-        return sqlite_url(tmp_path / "data")
-    return create_database(request.getfixturevalue("postgresql"))
+        yield sqlite_url(tmp_path / "data")
+        return
+    server = request.getfixturevalue("postgresql")
+    url = create_database(server)
+    yield url
+    drop_database(server, url)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from reverie.apps.server.database import open_database, sqlite_url
+from reverie.apps.server.database import open_database
 from tests.apps.server.kit import Client, Served, entry, sha
 from tests.postgresql import create_database, start_cluster
 from tests.requirements import requirement
@@ -91,13 +91,9 @@ class Fleet:
                 replica.kill()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def fleet(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Fleet]:
-    if request.param == "sqlite":
-        url = sqlite_url(tmp_path / "data")
-    else:
-        url = create_database(request.getfixturevalue("postgresql"))
-    started = Fleet(url, tmp_path)
+@pytest.fixture
+async def fleet(database_url: str, tmp_path: Path) -> AsyncIterator[Fleet]:
+    started = Fleet(database_url, tmp_path)
     yield started
     await started.stop()
 
