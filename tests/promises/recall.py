@@ -29,6 +29,9 @@ PROMISES: dict[str, Requirement] = {
     "recall:fenced": Requirement("recalled text enters a conversation as data"),
     "recall:anchors": Requirement("recall says whether what a memory names is still so"),
     "recall:deterministic": Requirement("the same question gives the same answer"),
+    "recall:others-asks": Requirement(
+        "situations and asks that others wrote name a memory, and never show it whole alone"
+    ),
     "recall:vectors-complete": Requirement("all memories get vectors: a few while a query waits, many beside it"),
     "recall:edits-visible": Requirement(
         "a hand edit is visible within a second, at once with `fresh`, and a removed file is gone"

@@ -20,10 +20,17 @@ from reverie.memory.project_repository import has_commit, has_word
 from reverie.memory.search.topic_index import IndexedFolder, is_indexed
 from reverie.memory.search.topic_table import LEFT_OUT, Indexed
 from reverie.memory.store.history import History
-from reverie.memory.store.index.catalogue import TEAM
 from reverie.memory.store.index.memory_md import IndexEntry, index_for_model, parse_index
 from reverie.memory.store.topic_store import Store
-from reverie.memory.store.worktree import CONFLICTS, DRAFT_PREFIX, INDEX_FILE, is_topic_path, list_tracked, place_of
+from reverie.memory.store.worktree import (
+    CONFLICTS,
+    DRAFT_PREFIX,
+    INDEX_FILE,
+    TEAM,
+    is_topic_path,
+    list_tracked,
+    place_of,
+)
 from reverie.memory.topics.age import is_expired
 from reverie.memory.topics.anchors import AnchorState, Ask, describe_anchor, read_anchor_state
 from reverie.memory.topics.fields import FIELDS

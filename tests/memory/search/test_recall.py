@@ -147,6 +147,24 @@ def test_broad_rules_leave_room_for_what_the_request_is_about(tmp_path: Path) ->
     assert sum(path.startswith("kiwi") for path in hits) >= 2
 
 
+@requirement("recall:others-asks")
+@pytest.mark.parametrize(
+    ("path", "trust", "shown"), [("a.md", "said", "whole"), ("a.md", "seen", "line"), ("team/a.md", "said", "line")]
+)
+def test_when_and_asks_that_others_wrote_make_nothing_certain(
+    tmp_path: Path, path: str, trust: str, shown: str
+) -> None:
+    (tmp_path / "team").mkdir()
+    asked = topic(
+        path, "Depots", "Where goods lie", "In Bremen.", trust=Trust(trust), asks=("renew the kiwi certificate",)
+    )
+    searched = memory(tmp_path, asked, MANGO)
+
+    hit = found(searched, "please renew the kiwi certificate")[0]
+
+    assert (hit.topic.path, hit.shown) == (path, shown)
+
+
 @requirement("recall:excludes")
 def test_what_was_shown_does_not_come_back(tmp_path: Path) -> None:
     searched = memory(tmp_path, KIWI, topic("kiwi2.md", "Kiwi keys", "Who holds the kiwi server keys", "Ask Ada."))

@@ -147,7 +147,7 @@ def _lines(hit: Hit, whose: str, *, full: bool) -> list[str]:
 
     facts = [hit.topic.type, age_words(hit.age_days), whose or hit.trust, None if hit.scope == "project" else hit.scope]
     facts += [f"{check.state.value}: {_describe_anchor(check)}" for check in hit.anchors if check.state != "fresh"]
-    lines = hit.topic.body.splitlines()
+    lines = hit.topic.body.splitlines() if full or hit.shown == "whole" else []
     shown = lines if full else _telling_lines(lines, hit.topic.description)
     more = len(lines) - len(shown)
     name = strip_control_characters(_cut(hit.topic.name))

@@ -96,12 +96,11 @@ class SearchIndex:
             return []
         weighed, candidates = self.measure_candidates(query)
         has_vectors = self._embedder is not None
-        if query.abstains and not weighed.is_telling and not query.files and not query.tools:
-            return []
+        is_vague = not weighed.is_telling and not query.files and not query.tools
         hits = []
         query_terms = frozenset(weighed.text.terms)
         for each in candidates:
-            if each.row.key in query.exclude:
+            if each.row.key in query.exclude or (query.abstains and is_vague and not each.situation):
                 continue
             parts = weigh(each.values, has_vectors=has_vectors)
             each.score = probability(parts, has_vectors=has_vectors)

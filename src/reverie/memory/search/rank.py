@@ -33,8 +33,8 @@ VECTOR_WEIGHTS: dict[str, float] = {
     "verbatim_title": -3.713, "verbatim_best_meaning": 1.503, "verbatim_best_meaning_lead": -0.164,
 }  # fmt: skip
 THRESHOLDS = {
-    "words": {"plain": (0.0165, 0.185), "asks": (0.026, 0.44)},
-    "vectors": {"plain": (0.0185, 0.325), "asks": (0.0175, 0.555)},
+    "words": {"plain": (0.0175, 0.19), "asks": (0.027, 0.445)},
+    "vectors": {"plain": (0.0195, 0.33), "asks": (0.0185, 0.56)},
 }
 """From which probability on a memory is named in a line, and from which on it is shown whole. One that says for which
 requests it is meant must be likelier to be shown whole, since it is likelier by chance too."""

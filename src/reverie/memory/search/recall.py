@@ -18,6 +18,7 @@ from reverie.memory.search.document import Query, Reasons
 from reverie.memory.search.rank import is_worth_whole
 from reverie.memory.search.render import Hit, RenderLimits, fit_into_turn
 from reverie.memory.search.topic_index import IndexedFolder, document_of
+from reverie.memory.store.worktree import TEAM
 from reverie.memory.topics.age import age_days, header, is_expired
 from reverie.values import value
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from reverie.memory.topics.value import Topic
 
 _EXPIRED_WORTH = 0.5
+_OWN_FIELDS = frozenset({"name", "description", "text", "anchors", "about"})
+"""Where words of the request must stand for a memory of somebody else to be shown whole."""
 _REASON_CHARS = 100_000
 """How far into a text its words are looked for, to say why it was recalled."""
 _SPACED_WORD = r"[^\W_]+(?:['’_.-][^\W_]+)*"
@@ -106,6 +109,9 @@ def recall(
 
 
 def _is_whole(hit: Hit, query: Query) -> bool:
+    is_others_word = hit.topic.trust == "seen" or hit.topic.path.startswith(TEAM)
+    if is_others_word and not _OWN_FIELDS.intersection(hit.reasons.words):
+        return False  # what others wrote about when it matters is no proof that it does
     has_vectors = hit.reasons.similarity is not None
     return is_worth_whole(hit.score, query.caution, has_vectors=has_vectors, has_asks=bool(hit.topic.asks))
 

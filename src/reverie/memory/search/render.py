@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reverie.memory.topics.value import Topic
 
 _LEFT_OUT = "[…]"
-_LINE_CHARS = 72
+_LINE_CHARS = 60
 """How much of its description stands in the line of a memory, beside the file name, which has its name."""
 _LINE_BREAK = "\n"
 _LINE_MARKS = {"seen": " (seen in a file or page, not said by the user)"}

@@ -22,7 +22,7 @@ from reverie.files.secret_scan import Finding, redact, scan
 from reverie.memory.store.change import Author, Change, render_message
 from reverie.memory.store.erased_sentences import ErasedSentences, extract_topic_text, read_erased
 from reverie.memory.store.history import History
-from reverie.memory.store.index.catalogue import TEAM, Catalogue
+from reverie.memory.store.index.catalogue import Catalogue
 from reverie.memory.store.index.memory_md import IndexLimits
 from reverie.memory.store.past import log, original_path, read_at
 from reverie.memory.store.worktree import (
@@ -30,6 +30,7 @@ from reverie.memory.store.worktree import (
     ARCHIVED_SUFFIX,
     CONFLICTS,
     INDEX_FILE,
+    TEAM,
     is_safe_path,
     is_topic_path,
     list_tracked,

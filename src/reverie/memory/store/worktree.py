@@ -30,6 +30,9 @@ from reverie.values import value
 if TYPE_CHECKING:
     from reverie.memory.topics.value import Topic
 
+TEAM = "team/"
+"""The folder of team memory, which has an index of its own."""
+
 Seen: TypeAlias = tuple[int, int, int, int, int]
 """Of a file on disk: time of modification and of change in nanoseconds, size, inode, device."""
 INDEX_FILE = "MEMORY.md"

@@ -18,9 +18,8 @@ from reverie.errors import Conflict, Damaged, Refused
 from reverie.files import locked, write_folder
 from reverie.memory.store.change import Change
 from reverie.memory.store.erased_sentences import read_erased
-from reverie.memory.store.index.catalogue import TEAM
 from reverie.memory.store.topic_store import Store
-from reverie.memory.store.worktree import is_topic_path, list_tracked, read_tracked
+from reverie.memory.store.worktree import TEAM, is_topic_path, list_tracked, read_tracked
 from reverie.memory.store.writer import conflict_path
 from reverie.memory.team.entry import RefusedEntry, TeamEntry, TeamRemote, TeamSnapshot, live_entry, tombstone
 from reverie.memory.team.merge import merge_file

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Error, Refused, UserMistake
 from reverie.files.git import ask_git
-from reverie.memory.store.index.catalogue import TEAM
 from reverie.memory.store.topic_store import Store
+from reverie.memory.store.worktree import TEAM
 from reverie.memory.team.entry import clean_name, hash_text
 from reverie.memory.team.state import (
     AgreedState,

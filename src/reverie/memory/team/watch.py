@@ -14,8 +14,7 @@ from threading import Event
 
 from reverie.amounts import format_count
 from reverie.errors import Error
-from reverie.memory.store.index.catalogue import TEAM
-from reverie.memory.store.worktree import Seen, is_topic_path, list_tracked
+from reverie.memory.store.worktree import TEAM, Seen, is_topic_path, list_tracked
 from reverie.memory.team.sync import SyncReport
 from reverie.memory.team.team import Team
 

@@ -34,6 +34,7 @@ from reverie.memory.store.index.memory_md import (
 )
 from reverie.memory.store.worktree import (
     INDEX_FILE,
+    TEAM,
     Entries,
     Seen,
     blob_id,
@@ -52,8 +53,6 @@ _TYPES = {kind.value: kind for kind in MemoryType}
 _LATEST_DAY = date.max.toordinal()
 _TOPICS = "SELECT path, name, hooks, type, flags, day FROM lines WHERE place IS NOT NULL"
 _Values = tuple[bytes, bytes, bytes, bytes | None, bytes | None, bytes | None, str | None, int, str | None, int | None]
-TEAM = "team/"
-"""Team memory has an index of its own."""
 TEAM_INDEX = f"{TEAM}{INDEX_FILE}"
 
 
