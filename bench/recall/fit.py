@@ -24,7 +24,7 @@ from bench.recall.data import CHAT_SETS, read_chat_cases
 from bench.recall.embedding import RememberingEmbedder
 from bench.recall.work import BUDGET_BYTES, KINDS, MOST_HITS, NOW, WorkStore, draft, read_stores
 from reverie.memory.search.document import Query
-from reverie.memory.search.engine import SearchIndex
+from reverie.memory.search.engine import SearchIndex, embed_documents
 from reverie.memory.search.features import BY_MEANING_VERBATIM, BY_WORDS_VERBATIM
 from reverie.memory.search.render import Hit, attachment, describe_in_a_line
 from reverie.memory.search.semantic import can_read
@@ -155,7 +155,7 @@ def _ask(
         documents = [document_of(topic) for topic in topics.values()]
         index.update(documents)
         if embedder is not None:
-            index.add_vectors(documents, embedder)
+            index.write_vectors(embed_documents(documents, embedder))
         for kind, query, pieces, relevant in queries:
             grades = {keys[name]: grade for name, grade in relevant.items() if name in keys}
             candidates = index.measure_candidates(query)[1]

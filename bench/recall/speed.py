@@ -36,7 +36,7 @@ from bench.start.__main__ import (
 )
 from reverie import Memory, Settings, Topic
 from reverie.memory.search.document import Query, SearchDocument
-from reverie.memory.search.engine import SearchIndex
+from reverie.memory.search.engine import SearchIndex, embed_documents
 from reverie.memory.search.weights import find_weights
 from reverie.memory.topics.topic import MemoryType
 
@@ -188,7 +188,7 @@ def _add_vectors(path: Path, size: int, sentences: Sequence[str], stand_in: _Sta
     topics = list(make_topics(size, sentences))
     with SearchIndex(path) as index:
         for at in range(0, size, _AT_ONCE):
-            index.add_vectors(topics[at : at + _AT_ONCE], stand_in)
+            index.write_vectors(embed_documents(topics[at : at + _AT_ONCE], stand_in))
 
 
 def _ask_in_a_process(path: Path, way: str, models: Path) -> Asked:

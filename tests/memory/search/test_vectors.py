@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.memory.search.document import Query, SearchDocument
-from reverie.memory.search.engine import SearchIndex
+from reverie.memory.search.engine import SearchIndex, embed_documents
 from tests.requirements import requirement
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_a_paraphrase_without_common_words_is_found(tmp_path: Path) -> None:
     with SearchIndex(tmp_path / "index", model) as index:
         index.update(documents)
         assert index.without_vectors() == ["pet", "ride", "food"]
-        index.add_vectors(documents, model)
+        index.write_vectors(embed_documents(documents, model))
         assert index.without_vectors() == []
         hits = index.search(Query("puppy", NOW, abstains=False))
         assert hits[0].key == "pet"
@@ -68,7 +68,7 @@ def test_each_ask_has_a_vector_and_the_best_of_all_counts(tmp_path: Path) -> Non
     model = MeaningByList()
     with SearchIndex(tmp_path / "index", model) as index:
         index.update(documents)
-        index.add_vectors(documents, model)
+        index.write_vectors(embed_documents(documents, model))
         _, measured = index.measure_candidates(Query("puppy", NOW))
         values = {each.row.key: each.values for each in measured}
         assert values["asked"]["best_meaning"] > 0.9 > 0.5 > values["plain"]["best_meaning"]
@@ -78,7 +78,7 @@ def test_each_ask_has_a_vector_and_the_best_of_all_counts(tmp_path: Path) -> Non
         changed = replace(documents[1], asks=())
         index.update([changed])
         assert index.without_vectors() == ["asked"]
-        index.add_vectors([changed], model)
+        index.write_vectors(embed_documents([changed], model))
         _, measured = index.measure_candidates(Query("puppy", NOW))
         assert all(each.values["best_meaning"] < 0.5 for each in measured)
 
@@ -118,14 +118,14 @@ def test_one_sentence_of_a_long_text_is_found_by_its_meaning(tmp_path: Path) -> 
     model = MeaningByList()
     with SearchIndex(tmp_path / "index", model) as index:
         index.update(documents)
-        index.add_vectors(documents, model)
+        index.write_vectors(embed_documents(documents, model))
         _, measured = index.measure_candidates(Query("puppy", NOW))
         values = {each.row.key: each.values for each in measured}
         assert values["long"]["best_meaning"] > 0.9
         assert values["long"]["best_meaning_lead"] > values["long"]["text_meaning_lead"] + 1
         assert values["other"]["best_meaning"] < 0.5
         index.update([SearchDocument(key="long", body="engine")])
-        index.add_vectors([SearchDocument(key="long", body="engine")], model)
+        index.write_vectors(embed_documents([SearchDocument(key="long", body="engine")], model))
         _, measured = index.measure_candidates(Query("puppy", NOW))
         assert all(each.values["best_meaning"] < 0.5 for each in measured)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from reverie.memory.index_file import IndexFile
 from reverie.memory.search.analyze import analyse_query
@@ -60,35 +60,15 @@ class SearchIndex:
         self._database.update(changed, removed)
 
     def without_vectors(self) -> list[str]:
-        """The keys of documents that `add_vectors` has not seen in their present state."""
+        """The keys of documents that have no vectors yet."""
         version = self._database.version()
         if self._missing is None or self._missing[0] != version:
             self._missing = version, self._database.without_vectors()
         return list(self._missing[1])
 
-    def add_vectors(self, documents: Sequence[SearchDocument], embedder: Embeds) -> None:
-        """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own."""
-        from reverie.memory.search.sentences import split_for_vectors
-        from reverie.memory.search.vectors import FIRST_WINDOW, TITLE, pack
-
-        texts: list[str] = []
-        places: dict[str, tuple[dict[int, int], int, int]] = {}
-        for document in documents:
-            whole = embedding_text(document)
-            parts = {TITLE: embedding_title(document) or whole}
-            parts |= dict(enumerate(embedder.windows(whole), start=FIRST_WINDOW))
-            parts |= {-number: ask for number, ask in enumerate(document.asks, start=1)}
-            first = len(texts) + len(parts)
-            texts += [*parts.values(), *split_for_vectors(whole)]
-            part_places = {part: first - len(parts) + number for number, part in enumerate(parts)}
-            places[document.key] = part_places, first, len(texts)
-        vectors = embedder.embed(texts)
-        self._database.write_vectors(
-            {
-                key: ({part: pack(vectors[at]) for part, at in parts.items()}, pack(vectors[first:last]))
-                for key, (parts, first, last) in places.items()
-            }
-        )
+    def write_vectors(self, vectors: DocumentVectors) -> None:
+        """Keep what `embed_documents` computed."""
+        self._database.write_vectors(vectors)
 
     def search(self, query: Query) -> list[Candidate]:
         """The documents that help with a request, best first; nothing when none is likely to."""
@@ -202,6 +182,33 @@ class SearchIndex:
         if self._table is None or self._table[0] != version:
             self._table = version, VectorTable(self._database.vectors())
         return self._table[1]
+
+
+DocumentVectors: TypeAlias = dict[str, tuple[dict[int, bytes], bytes]]
+"""Key → its vectors by part, and those of its sentences end to end."""
+
+
+def embed_documents(documents: Sequence[SearchDocument], embedder: Embeds) -> DocumentVectors:
+    """Compute the vectors of documents. Slow, and needs no lock."""
+    from reverie.memory.search.sentences import split_for_vectors
+    from reverie.memory.search.vectors import FIRST_WINDOW, TITLE, pack
+
+    texts: list[str] = []
+    places: dict[str, tuple[dict[int, int], int, int]] = {}
+    for document in documents:
+        whole = embedding_text(document)
+        parts = {TITLE: embedding_title(document) or whole}
+        parts |= dict(enumerate(embedder.windows(whole), start=FIRST_WINDOW))
+        parts |= {-number: ask for number, ask in enumerate(document.asks, start=1)}
+        first = len(texts) + len(parts)
+        texts += [*parts.values(), *split_for_vectors(whole)]
+        part_places = {part: first - len(parts) + number for number, part in enumerate(parts)}
+        places[document.key] = part_places, first, len(texts)
+    vectors = embedder.embed(texts)
+    return {
+        key: ({part: pack(vectors[at]) for part, at in parts.items()}, pack(vectors[first:last]))
+        for key, (parts, first, last) in places.items()
+    }
 
 
 def embedding_text(document: SearchDocument) -> str:

@@ -14,6 +14,8 @@ SYNONYM_WORTH = 0.6
 _MOST_TERMS = 24
 """A pasted page is searched by its most telling words, and no more of them are taken for misspelt."""
 _WEAK_WORTH = 0.5
+_PARTICLE_WORTH = 0.2
+"""Of a pair of characters that only joins a word to the next."""
 _LEAST_WEIGHT = 0.05
 _LEAST_DOCUMENTS = 100
 """How telling a word is, is judged as if the store had at least so many: among six memories one word that none of them
@@ -116,7 +118,8 @@ def weigh_query(text: QueryText, source: TermSource, context: Iterable[str] = ()
 def weigh_term(term: str, documents: int, every: int) -> float:
     """How telling a term is that so many of all documents have."""
     telling = math.log(1 + max(0.0, max(_LEAST_DOCUMENTS, every) - documents + 0.5) / (documents + 0.5))
-    return max(_LEAST_WEIGHT, telling) * (_WEAK_WORTH if is_weak(term) else 1.0)
+    worth = 1.0 if not is_weak(term) else _WEAK_WORTH if term.isascii() else _PARTICLE_WORTH
+    return max(_LEAST_WEIGHT, telling) * worth
 
 
 def find_lines(text: str, stands_for: Mapping[str, tuple[str, float]]) -> dict[tuple[int, int], dict[str, float]]:

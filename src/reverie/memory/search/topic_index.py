@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 _EMBEDDED_AT_ONCE = 16
-"""So many memories get their vectors under one lock; queries by words are answered in between."""
+"""So many memories get their vectors in one step; queries are answered in between."""
 _EMBEDDED_WHILE_WAITING = 200
 """So many new memories get their vectors while a query waits, some seconds at most; until more have theirs, words
 answer."""
@@ -199,8 +199,7 @@ class IndexedFolder:
         for start in range(0, len(missing), _EMBEDDED_AT_ONCE):
             if self._closing.is_set():
                 break
-            with self._lock:
-                self._embed(missing[start : start + _EMBEDDED_AT_ONCE], embedder)
+            self._embed(missing[start : start + _EMBEDDED_AT_ONCE], embedder)
             progress(min(start + _EMBEDDED_AT_ONCE, len(missing)), len(missing))
         return len(missing)
 
@@ -336,8 +335,18 @@ class IndexedFolder:
         return (*(row.path for row in rows), *gone), is_doubtful
 
     def _embed(self, paths: Sequence[str], embedder: Embeds) -> None:
-        if paths:
-            self._search.add_vectors([document_of(each.topic) for each in self._table.read(paths).values()], embedder)
+        """Give topics their vectors; what changed while they were computed is left for the next time."""
+        from reverie.memory.search.engine import embed_documents
+
+        documents = self._read_documents(paths)
+        vectors = embed_documents(list(documents.values()), embedder)
+        with self._lock:
+            now = self._read_documents(paths)
+            self._search.write_vectors({path: vectors[path] for path in documents if now.get(path) == documents[path]})
+
+    def _read_documents(self, paths: Sequence[str]) -> dict[str, SearchDocument]:
+        with self._lock:
+            return {path: document_of(each.topic) for path, each in self._table.read(paths).items()}
 
     def _open(self) -> tuple[TopicTable, IndexFile]:
         if self._parts is None:
