@@ -9,6 +9,7 @@ at once.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ FORMER_FILES = ("topics.db", "search.db", "rows.db")
 FIELDS = ("title", "summary", "anchors", "about", "situation", "asks", "body")
 _ENDINGS = ("", "-wal", "-shm")
 _BUSY_SECONDS = 10.0
+_ATTEMPTS, _PAUSE_SECONDS = 100, 0.05
+"""How often and how patiently the log is turned on while other processes open the file too."""
 _MAPPED_BYTES = 64 * 2**20
 """Pages are read from memory instead of by one system call each; beyond this size the usual way is taken, as what is
 mapped counts as memory of the process."""
@@ -127,7 +130,7 @@ class IndexFile:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _write_ahead(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -161,6 +164,19 @@ def _inode_of(path: Path) -> int:
         return path.stat().st_ino
     except FileNotFoundError:
         return 0
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn the write-ahead log on; where another process does so at this moment, SQLite refuses without waiting."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as problem:
+            if "locked" not in str(problem) or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _is_damage(problem: sqlite3.DatabaseError) -> bool:
