@@ -84,6 +84,8 @@ def count_arrived(way: str, kind: str, turns: int, models: Path | None = None) -
         environment = {
             "PATH": os.environ["PATH"],
             "REVERIE_HOME": str(home),
+            # Nobody is there to answer whether vectors may be downloaded.
+            "CI": "true",
             "HOME": str(root),
             "ANTHROPIC_API_KEY": provider.api_key,
             "ANTHROPIC_BASE_URL": provider.base_url,
