@@ -25,7 +25,7 @@ from tests.hosts.reading import injected, printed, read, typed, used
 from tests.requirements import requirement
 
 ID = "01a1e3af-6445-7e42-b082-b68ad6649167"
-CWD = "/work/harbour"
+CWD = "/projects/harbour"
 AGENTS = f"# AGENTS.md instructions for {CWD}\n\n<INSTRUCTIONS>\n{INJECTED}\n</INSTRUCTIONS>"
 ENVIRONMENT = f"<environment_context>\n  <cwd>{CWD}</cwd>\n</environment_context>"
 

@@ -12,7 +12,7 @@ from tests.hosts.homes import ANSWER, INJECTED, PRINTED, TYPED, add_opencode_tur
 from tests.hosts.reading import injected, printed, read, typed, used
 from tests.requirements import requirement
 
-CWD = "/work/harbour"
+CWD = "/projects/harbour"
 LATER = "Use tabs in Makefiles."
 
 

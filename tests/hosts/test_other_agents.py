@@ -20,7 +20,7 @@ from tests.hosts.homes import ANSWER, INJECTED, PRINTED, TYPED, write_document, 
 from tests.hosts.reading import injected, printed, read, typed, used
 from tests.requirements import requirement
 
-CWD = "/work/harbour"
+CWD = "/projects/harbour"
 WHEN = "2026-05-01T10:00:00.000Z"
 USED = Usage(200, 50, 800)
 UNKNOWN = {"type": "telepathy", "data": {}, "id": "x"}
@@ -70,7 +70,7 @@ def qwen(home: Path) -> Path:
         | {"timestamp": WHEN}
         for at, record in enumerate(records)
     ]
-    return write_lines(home / "projects" / "-work-harbour" / "chats" / "q-1.jsonl", chain)
+    return write_lines(home / "projects" / "-projects-harbour" / "chats" / "q-1.jsonl", chain)
 
 
 def gemini(home: Path) -> Path:
@@ -180,7 +180,7 @@ def cursor(home: Path) -> Path:
         {"type": "turn_ended", "status": "success"},
         {"type": "telepathy"},
     ]
-    return write_lines(home / "projects" / "work-harbour" / "agent-transcripts" / "k-1" / "k-1.jsonl", lines)
+    return write_lines(home / "projects" / "projects-harbour" / "agent-transcripts" / "k-1" / "k-1.jsonl", lines)
 
 
 WRITERS = [copilot, qwen, gemini, antigravity, cline, goose, cursor]

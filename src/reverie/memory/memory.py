@@ -462,7 +462,7 @@ class Memory:
 
     def describe_shared(self, trusts: Mapping[str, str | None]) -> dict[str, str]:
         """Path → whose word it is, for those of these memories (path → trust) that a colleague wrote."""
-        if not any(path.startswith("team/") for path in trusts):
+        if not any(map(_is_shared, trusts)):
             return {}
         from reverie.memory.team.team import describe_trust
 
@@ -471,7 +471,7 @@ class Memory:
 
     def _mark_shared(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """Name the colleague whose word a recalled memory is."""
-        is_shared = any(hit.topic.path.startswith("team/") for hit in hits)
+        is_shared = any(_is_shared(hit.topic.path) for hit in hits)
         return self.team.attribute(hits) if is_shared else tuple(hits)
 
     @property
@@ -761,7 +761,7 @@ class Memory:
             from reverie.memory.search.past_sessions import remove_erased
 
             remove_erased(self._places, self._root)
-        if any(path.startswith("team/") for path in erased.paths):
+        if any(map(_is_shared, erased.paths)):
             return replace(erased, elsewhere=(*erased.elsewhere, *self.team.erase(erased.paths)))
         return erased
 
@@ -968,3 +968,10 @@ def _first_commit(path: Path) -> str | None:
     from reverie.memory.project_repository import first_commit
 
     return first_commit(path)
+
+
+def _is_shared(path: str) -> bool:
+    """Whether a memory lies in the folder of the team."""
+    from reverie.memory.store.worktree import TEAM
+
+    return path.startswith(TEAM)

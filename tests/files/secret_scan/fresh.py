@@ -6,9 +6,12 @@ import random
 import string
 from collections.abc import Iterator
 from functools import cache
-from re import _constants as constants  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from importlib import import_module
 from typing import Any
+
+# What parses patterns is private to `re` and has no types.
+constants: Any = import_module("re._constants")
+parser: Any = import_module("re._parser")
 
 WORD = string.ascii_letters + string.digits + "_"
 OF_CATEGORY = {constants.CATEGORY_DIGIT: string.digits, constants.CATEGORY_SPACE: " "}

@@ -32,6 +32,7 @@ VECTOR_WEIGHTS: dict[str, float] = {
     "verbatim_coverage": 0.653, "verbatim_passage_share": 2.007, "verbatim_pairs": 0.432, "verbatim_length": -0.084,
     "verbatim_title": -3.713, "verbatim_best_meaning": 1.503, "verbatim_best_meaning_lead": -0.164,
 }  # fmt: skip
+_BY_WORDS, _WITH_VECTORS = WORD_WEIGHTS | BY_HAND, VECTOR_WEIGHTS | BY_HAND
 THRESHOLDS = {
     "words": {"plain": (0.0175, 0.19), "asks": (0.027, 0.445)},
     "vectors": {"plain": (0.0195, 0.33), "asks": (0.0185, 0.56)},
@@ -44,7 +45,7 @@ VERBATIM_LINE = 0.005
 
 def weigh(values: Mapping[str, float], *, has_vectors: bool) -> dict[str, float]:
     """What each feature adds to the log-odds; those that add nothing are left out."""
-    weights = (VECTOR_WEIGHTS if has_vectors else WORD_WEIGHTS) | BY_HAND
+    weights = _WITH_VECTORS if has_vectors else _BY_WORDS
     return {name: weights[name] * amount for name, amount in values.items() if amount and name in weights}
 
 
