@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TypeAlias
 
 from reverie.messages.blocks import Json, JsonObject
@@ -39,6 +40,9 @@ class ErrorAnswer:
 class MessageAnswer:
     """An answer that is a message."""
 
+    request: JsonObject
+    """What was asked, in the form of the Messages API."""
+    when: datetime
     message: JsonObject
     opening_usage: JsonObject
     final_usage: JsonObject

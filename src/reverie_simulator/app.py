@@ -1,4 +1,4 @@
-"""The Messages API over HTTP: the provider's addresses under `/v1`, the simulator's own under `/_sim`."""
+"""All protocols over HTTP: the providers' addresses under `/v1`, the simulator's own under `/_sim`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from reverie.messages.blocks import Json
 from reverie_simulator.answers import Delivery, ErrorAnswer, MessageAnswer, PromptCount
 from reverie_simulator.api_error import ApiError, usual_error
 from reverie_simulator.control import control_routes
-from reverie_simulator.events import error_event, events_of
 from reverie_simulator.facts import facts_of, known_models
+from reverie_simulator.protocols.chat import CHAT_COMPLETIONS
+from reverie_simulator.protocols.responses import RESPONSES
+from reverie_simulator.protocols.wire_protocol import MessagesProtocol, WireProtocol
 from reverie_simulator.rules.headers import REQUEST_BYTES_MAX
 from reverie_simulator.simulation import COUNT_TOKENS, MESSAGES, Handled, Simulation
 from reverie_simulator.wire import encode
 
 ORGANIZATION = "00000000-0000-4000-8000-000000000000"
 STREAM_TYPE = "text/event-stream; charset=utf-8"
+_MESSAGES = MessagesProtocol()
 
 
 def create_app(simulation: Simulation) -> ASGIApp:
@@ -38,7 +41,13 @@ def create_app(simulation: Simulation) -> ASGIApp:
 
     async def models(_: Request) -> Response:
         entries: list[Json] = [_model_entry(facts.name) for facts in known_models()]
-        page: dict[str, Json] = {"data": entries, "has_more": False, "first_id": None, "last_id": None}
+        page: dict[str, Json] = {
+            "object": "list",
+            "data": entries,
+            "has_more": False,
+            "first_id": None,
+            "last_id": None,
+        }
         return _json_response(page, _headers(simulation.provider.new_id("req")))
 
     async def model(request: Request) -> Response:
@@ -57,6 +66,8 @@ def create_app(simulation: Simulation) -> ASGIApp:
         routes=[
             Route(MESSAGES, messages, methods=["POST"]),
             Route(COUNT_TOKENS, messages, methods=["POST"]),
+            Route(CHAT_COMPLETIONS, messages, methods=["POST"]),
+            Route(RESPONSES, messages, methods=["POST"]),
             Route("/v1/models", models, methods=["GET"]),
             Route("/v1/models/{name}", model, methods=["GET"]),
             Mount("/_sim", routes=control_routes(simulation)),
@@ -86,36 +97,35 @@ async def _response(handled: Handled) -> Response:
             return _json_response(result.as_json(), _headers(handled.request_id))
         case ErrorAnswer():
             await asyncio.sleep(result.delivery.delay_seconds)
-            return _error_response(result.error, handled.request_id)
+            return _error_response(result.error, handled.request_id, handled.protocol)
         case MessageAnswer():
             await asyncio.sleep(result.delivery.delay_seconds)
-            return _answer_response(result, handled.request_id)
+            return _answer_response(result, handled)
 
 
-def _answer_response(answer: MessageAnswer, request_id: str) -> Response:
-    headers = _headers(request_id)
+def _answer_response(answer: MessageAnswer, handled: Handled) -> Response:
+    headers = _headers(handled.request_id)
     if not answer.streams:
-        content = encode(answer.message)
+        content = encode(handled.protocol.reply(answer))
         if answer.delivery.breaks_after is not None:
             return BrokenResponse(_whole(content[: len(content) // 2]), headers, "application/json")
         return Response(content, headers=headers, media_type="application/json")
-    events = _event_stream(answer, request_id)
+    events = _event_stream(answer, handled)
     if answer.delivery.breaks_after is not None and answer.delivery.breaks_with is None:
         return BrokenResponse(events, headers, STREAM_TYPE)
     return StreamingResponse(events, headers={**headers, "cache-control": "no-cache"}, media_type=STREAM_TYPE)
 
 
-async def _event_stream(answer: MessageAnswer, request_id: str) -> AsyncIterator[bytes]:
+async def _event_stream(answer: MessageAnswer, handled: Handled) -> AsyncIterator[bytes]:
     delivery: Delivery = answer.delivery
-    stream = events_of(answer.message, answer.opening_usage, answer.final_usage)
-    for number, event in enumerate(stream):
+    for number, event in enumerate(handled.protocol.events(answer)):
         if delivery.breaks_after is not None and number >= delivery.breaks_after:
             if delivery.breaks_with is not None:
-                yield error_event(delivery.breaks_with.as_json(request_id)).encode()
+                yield handled.protocol.error_event(delivery.breaks_with, handled.request_id)
             return
         if delivery.event_delay_seconds:
             await asyncio.sleep(delivery.event_delay_seconds)
-        yield event.encode()
+        yield event
 
 
 class BrokenResponse(StreamingResponse):
@@ -134,13 +144,14 @@ async def _whole(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
-def _error_response(error: ApiError, request_id: str) -> Response:
+def _error_response(error: ApiError, request_id: str, protocol: WireProtocol = _MESSAGES) -> Response:
     headers = _headers(request_id)
     if error.retry_after_seconds is not None:
         headers["retry-after"] = f"{error.retry_after_seconds:g}"
     if error.status < 500 and error.status != 429:
         headers["x-should-retry"] = "false"
-    return _json_response(error.as_json(request_id), headers, error.status)
+    status, body = protocol.error(error, request_id)
+    return _json_response(body, headers, status)
 
 
 def _json_response(content: Mapping[str, Json], headers: Mapping[str, str], status: int = 200) -> Response:
@@ -148,14 +159,18 @@ def _json_response(content: Mapping[str, Json], headers: Mapping[str, str], stat
 
 
 def _headers(request_id: str) -> dict[str, str]:
-    return {"request-id": request_id, "anthropic-organization-id": ORGANIZATION}
+    return {"request-id": request_id, "x-request-id": request_id, "anthropic-organization-id": ORGANIZATION}
 
 
 def _model_entry(name: str) -> dict[str, Json]:
     facts = facts_of(name)
     assert facts is not None
+    # Two providers in one: each client reads the fields that it knows.
     return {
         "type": "model",
+        "object": "model",
+        "created": 0,
+        "owned_by": "simulator",
         "id": facts.name,
         "display_name": facts.name.replace("-", " ").title(),
         "created_at": "1970-01-01T00:00:00Z",

@@ -82,6 +82,15 @@ class SimulatedProvider:
         read = _check_request(whole, headers, counts_only=False)
         if isinstance(read, ApiError):
             return ErrorAnswer(read)
+        return self._answer(read, headers, now)
+
+    def answer_translated(
+        self, body: JsonObject, facts: ModelFacts, headers: Mapping[str, str], now: datetime
+    ) -> AnswerOrRefusal:
+        """Answer a request of another protocol, which was checked there and brought into the form of this one."""
+        return self._answer(_Read(body, Headers(), facts), headers, now)
+
+    def _answer(self, read: _Read, headers: Mapping[str, str], now: datetime) -> AnswerOrRefusal:
         self._requests += 1
         incoming = Incoming(self._requests, read.body, headers)
         action = self.script(incoming) or ScriptAction()
@@ -141,6 +150,8 @@ class SimulatedProvider:
         message = self._message(turn, reply, bill, applied, outcomes[-1].trace)
         first = ReplyBill(outcomes[0].usage, 0, geography=bill.geography)
         return MessageAnswer(
+            request=turn.read.body,
+            when=turn.now,
             message=message,
             opening_usage=first.start(min(reply_tokens, 1)),
             final_usage=bill.final(),

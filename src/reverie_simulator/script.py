@@ -42,6 +42,7 @@ class Incoming:
     number: int
     """The first request of a run is 1; refused ones do not count."""
     body: JsonObject
+    """In the form of the Messages API, whichever protocol the request came in."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Header names are in lower case."""
 

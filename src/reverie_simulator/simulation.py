@@ -13,13 +13,18 @@ from reverie.messages.blocks import Json, JsonObject
 from reverie.models.ports import Clock
 from reverie.values import value
 from reverie_simulator.answers import ErrorAnswer, MessageAnswer, PromptCount
-from reverie_simulator.api_error import ApiError
+from reverie_simulator.api_error import ApiError, invalid, usual_error
 from reverie_simulator.clock import MovableClock
 from reverie_simulator.explain import Explanation
+from reverie_simulator.protocols.chat import CHAT_COMPLETIONS, ChatProtocol
+from reverie_simulator.protocols.foreign import foreign_facts
+from reverie_simulator.protocols.responses import RESPONSES, ResponsesProtocol
+from reverie_simulator.protocols.wire_protocol import MessagesProtocol, TranslatedProtocol, WireProtocol
 from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.rules.check import parse_body
 from reverie_simulator.rules.headers import read_headers
 from reverie_simulator.script import Incoming, RuleScript, Script, ScriptAction
+from reverie_simulator.wire import text_at
 
 MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
@@ -31,6 +36,8 @@ class Handled:
 
     request_id: str
     result: MessageAnswer | PromptCount | ErrorAnswer
+    protocol: WireProtocol
+    """In which the answer is to be sent."""
 
 
 class Simulation:
@@ -45,6 +52,11 @@ class Simulation:
         self.log = RequestLog()
         self._script: Script = script or RuleScript(())
         self._pending: deque[ScriptAction] = deque()
+        self._messages = MessagesProtocol()
+        self._translated: dict[str, TranslatedProtocol] = {
+            CHAT_COMPLETIONS: ChatProtocol(),
+            RESPONSES: ResponsesProtocol(),
+        }
 
     def use_script(self, script: Script) -> None:
         """Follow another script from now on."""
@@ -63,7 +75,11 @@ class Simulation:
     def handle(self, path: str, raw: bytes, headers: Mapping[str, str]) -> Handled:
         """Deal with the bytes of one request; header names are in lower case."""
         now, request_id = self.clock.now(), self.provider.new_id("req")
-        body, result = self._result(path, raw, headers, now)
+        protocol = self._translated.get(path)
+        if protocol is None:
+            body, result = self._result(path, raw, headers, now)
+        else:
+            body, result = self._translated_result(protocol, path, raw, headers, now)
         status, error, message, explanations = _summary(result)
         self.log.add(
             Record(
@@ -79,7 +95,7 @@ class Simulation:
                 explanations=explanations,
             )
         )
-        return Handled(request_id, result)
+        return Handled(request_id, result, protocol or self._messages)
 
     def _result(
         self, path: str, raw: bytes, headers: Mapping[str, str], now: datetime
@@ -93,6 +109,22 @@ class Simulation:
         if path == COUNT_TOKENS:
             return body, self.provider.count(body, headers)
         return body, self.provider.answer(body, headers, now)
+
+    def _translated_result(
+        self, protocol: TranslatedProtocol, path: str, raw: bytes, headers: Mapping[str, str], now: datetime
+    ) -> tuple[Json, MessageAnswer | ErrorAnswer]:
+        body = parse_body(raw)
+        if isinstance(body, ApiError) or not isinstance(body, dict):
+            return None, ErrorAnswer(body if isinstance(body, ApiError) else invalid("The body is not a JSON object."))
+        if not any(headers.get(name) for name in KEY_HEADERS):
+            return body, ErrorAnswer(usual_error(401))
+        request = protocol.translate(path, body)
+        if isinstance(request, ApiError):
+            return body, ErrorAnswer(request)
+        answer = self.provider.answer_translated(request, foreign_facts(text_at(request, "model")), headers, now)
+        if isinstance(answer, MessageAnswer):
+            protocol.hold(body, request, answer.message)
+        return body, answer
 
     def _act(self, incoming: Incoming) -> ScriptAction | None:
         return self._pending.popleft() if self._pending else self._script(incoming)
@@ -111,7 +143,8 @@ def _summary(
 
 
 RECORDS_MAX = 500
-SECRET_HEADERS = ("x-api-key", "authorization", "cookie")
+KEY_HEADERS = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
+SECRET_HEADERS = (*KEY_HEADERS, "cookie")
 
 
 @value
@@ -125,10 +158,11 @@ class Record:
     headers: Mapping[str, str]
     """Without keys."""
     body: Json
+    """As it was sent, in whichever protocol."""
     status: int
     error: str | None = None
     message: JsonObject | None = None
-    """The reply; for a count the counted numbers."""
+    """The reply in the form of the Messages API; for a count the counted numbers."""
     explanations: tuple[Explanation, ...] = ()
     """What the cache did, in each pass over the model."""
 

@@ -63,6 +63,10 @@ PROMISES = {
     "simulator:client:official": Requirement(
         "The official client runs against it unchanged, sync and async, streaming and not, beta and not"
     ),
+    "simulator:client:openai": Requirement(
+        "OpenAI's client runs against it unchanged, chat completions and responses, streaming and not, with the same "
+        "scripts"
+    ),
     "simulator:wire:recorded-shapes": Requirement(
         "Replies and streams have every field of the recorded exchanges, with the same types"
     ),
