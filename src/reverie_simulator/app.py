@@ -18,6 +18,7 @@ from reverie_simulator.api_error import ApiError, usual_error
 from reverie_simulator.control import control_routes
 from reverie_simulator.facts import facts_of, known_models
 from reverie_simulator.protocols.chat import CHAT_COMPLETIONS
+from reverie_simulator.protocols.gemini import GEMINI_MODELS
 from reverie_simulator.protocols.responses import RESPONSES
 from reverie_simulator.protocols.wire_protocol import MessagesProtocol, WireProtocol
 from reverie_simulator.rules.headers import REQUEST_BYTES_MAX
@@ -68,6 +69,7 @@ def create_app(simulation: Simulation) -> ASGIApp:
             Route(COUNT_TOKENS, messages, methods=["POST"]),
             Route(CHAT_COMPLETIONS, messages, methods=["POST"]),
             Route(RESPONSES, messages, methods=["POST"]),
+            Route(f"{GEMINI_MODELS}{{method}}", messages, methods=["POST"]),
             Route("/v1/models", models, methods=["GET"]),
             Route("/v1/models/{name}", model, methods=["GET"]),
             Mount("/_sim", routes=control_routes(simulation)),

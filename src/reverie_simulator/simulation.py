@@ -18,6 +18,7 @@ from reverie_simulator.clock import MovableClock
 from reverie_simulator.explain import Explanation
 from reverie_simulator.protocols.chat import CHAT_COMPLETIONS, ChatProtocol
 from reverie_simulator.protocols.foreign import foreign_facts
+from reverie_simulator.protocols.gemini import GEMINI_MODELS, GeminiProtocol
 from reverie_simulator.protocols.responses import RESPONSES, ResponsesProtocol
 from reverie_simulator.protocols.wire_protocol import MessagesProtocol, TranslatedProtocol, WireProtocol
 from reverie_simulator.provider import SimulatedProvider
@@ -56,6 +57,7 @@ class Simulation:
         self._translated: dict[str, TranslatedProtocol] = {
             CHAT_COMPLETIONS: ChatProtocol(),
             RESPONSES: ResponsesProtocol(),
+            GEMINI_MODELS: GeminiProtocol(),
         }
 
     def use_script(self, script: Script) -> None:
@@ -75,7 +77,7 @@ class Simulation:
     def handle(self, path: str, raw: bytes, headers: Mapping[str, str]) -> Handled:
         """Deal with the bytes of one request; header names are in lower case."""
         now, request_id = self.clock.now(), self.provider.new_id("req")
-        protocol = self._translated.get(path)
+        protocol = self._translated.get(GEMINI_MODELS if path.startswith(GEMINI_MODELS) else path)
         if protocol is None:
             body, result = self._result(path, raw, headers, now)
         else:

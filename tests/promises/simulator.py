@@ -67,6 +67,9 @@ PROMISES = {
         "OpenAI's client runs against it unchanged, chat completions and responses, streaming and not, with the same "
         "scripts"
     ),
+    "simulator:client:gemini": Requirement(
+        "Gemini's content generation, whole and streamed, works with the same scripts and records"
+    ),
     "simulator:wire:recorded-shapes": Requirement(
         "Replies and streams have every field of the recorded exchanges, with the same types"
     ),
