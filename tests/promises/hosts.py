@@ -26,4 +26,20 @@ PROMISES: dict[str, Requirement] = {
     "hosts:commands": Requirement("context, cost and replay take a session of another agent by id or path"),
     "hosts:learn": Requirement("learn keeps what was typed to another agent, once"),
     "hosts:search": Requirement("search finds what other agents' sessions of the project say, as they are now"),
+    "hosts:memory-files": Requirement(
+        "AGENTS.md and its kin, Codex memories, Qwen's, Cursor rules, Letta memfs, basic-memory folders and mem0"
+        " exports are read as notes, and written so that reading gives the same notes"
+    ),
+    "hosts:marked-block": Requirement(
+        "in a file of somebody else one marked block is ours: outside of it not a byte changes, and removing it"
+        " restores the file"
+    ),
+    "hosts:import": Requirement(
+        "imported notes are data, a possible secret is refused, a second import adds nothing, and what was edited or"
+        " forgotten here is not brought back"
+    ),
+    "hosts:export": Requirement(
+        "an export leaves out secrets, what was only seen where it would be an instruction, and personal memories where"
+        " colleagues read; it replaces no file of others, and `--remove` leaves no trace"
+    ),
 }

@@ -15,5 +15,6 @@ From the bottom up; a package imports only those above it in this list:
   `retention` (how long transcripts and spills stay)
 - `dream`: everything put in order now and then
 - `team`: what is shared with colleagues, and its remote
+- `agent_files` (import from and export to the memory files of other agents)
 - `doctor` (what is wrong, and the repairs that need no question)
 """

@@ -25,6 +25,9 @@ from reverie.settings.load import fresh_marker, places_of, process_settings, sys
 
 if TYPE_CHECKING:
     from reverie.files.places import ProjectFolder
+    from reverie.hosts.memory_files import HostStore
+    from reverie.hosts.memory_targets import MemoryTarget
+    from reverie.memory.agent_files import ExportedNotes, ImportedNotes
     from reverie.memory.doctor import Problem
     from reverie.memory.dream.dreams import Dreams, Dreamt
     from reverie.memory.extraction.learn import Learned
@@ -831,6 +834,24 @@ class Memory:
 
         self._refuse_when_off()
         return timeline.import_bundle(self.store, Path(source).expanduser().absolute())
+
+    def import_notes(
+        self, stores: Sequence[HostStore], *, trust: str | Trust = "seen", dry_run: bool = False
+    ) -> ImportedNotes:
+        """Save what is new in the memory files of other agents (`hosts.memory_files.find_stores`), as one commit."""
+        from reverie.memory.agent_files import import_notes
+        from reverie.memory.topics.value import Trust
+
+        self._refuse_when_off()
+        return import_notes(self, stores, trust=Trust(trust), dry_run=dry_run)
+
+    def export_notes(
+        self, target: MemoryTarget, place: Path, *, max_bytes: int = 8_192, dry_run: bool = False
+    ) -> ExportedNotes:
+        """Write the memories that another agent may see to its files; a list of them has at most so many bytes."""
+        from reverie.memory.agent_files import export_notes
+
+        return export_notes(self, target, place, max_bytes=max_bytes, now=self._now(), dry_run=dry_run)
 
     @property
     def store(self) -> Store:

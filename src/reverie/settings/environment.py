@@ -87,6 +87,23 @@ def agent_homes(environ: Mapping[str, str], user_home: Path) -> dict[str, tuple[
     }
 
 
+def agent_memories(environ: Mapping[str, str], user_home: Path, project: Path, slug: str) -> dict[str, Path]:
+    """Where other agents keep their memory files; `slug` is the project's name in the home of Qwen."""
+    qwen = Path(environ.get("QWEN_CODE_MEMORY_BASE_DIR") or environ.get("QWEN_HOME") or user_home / ".qwen")
+    letta = [Path(environ["MEMORY_DIR"])] if environ.get("MEMORY_DIR") else []
+    letta = letta or sorted((user_home / ".letta" / "agents").glob("*/memory"))
+    return {
+        **{name: project / name for name in ("AGENTS.md", "GEMINI.md", "QWEN.md", "CLAUDE.md")},
+        "goose": project / ".goosehints",
+        "copilot": project / ".github" / "copilot-instructions.md",
+        "cursor": project / ".cursor" / "rules",
+        "codex": Path(environ.get("CODEX_HOME") or user_home / ".codex") / "memories",
+        "qwen": qwen / "projects" / slug / "memory",
+        "basic-memory": user_home / "basic-memory",
+        **({"letta": letta[0]} if len(letta) == 1 else {}),
+    }
+
+
 def speaks(environ: Iterable[str]) -> bool:
     """Whether any variable could concern us; cheap, so that a process without settings stays fast."""
     return any(name.startswith(PREFIX) or name in OTHER_NAMES for name in environ)

@@ -30,7 +30,7 @@ from reverie.settings.documents import (
     parse_json,
     parse_toml,
 )
-from reverie.settings.environment import agent_homes, givens_from, near_misses, speaks
+from reverie.settings.environment import agent_homes, agent_memories, givens_from, near_misses, speaks
 from reverie.settings.layers import (
     Accepts,
     Caution,
@@ -181,6 +181,13 @@ def load(
         secrets=Secrets(environ),
         agents=agent_homes(environ, user_home),
     )
+
+
+def agent_memory_places(project: Path) -> dict[str, Path]:
+    """Where other agents keep the memory files of a project, by the variables of this process."""
+    from reverie.files.places.paths import slug
+
+    return agent_memories(os.environ, Path.home(), project, slug(project))
 
 
 _MEMORY_DIRECTORIES = frozenset({"memory.directory", "memory.path_override", "remote.memory_dir"})
