@@ -11,13 +11,13 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from reverie.errors import Refused, UserMistake
 from reverie.files import append_lines
@@ -39,11 +39,31 @@ from reverie.messages.injection import flags
 from reverie.values import value
 
 if TYPE_CHECKING:
-    from reverie.memory.memory import Memory
+    from reverie.memory.directories import Scope
+    from reverie.memory.search.topic_index import IndexedFolder
+    from reverie.memory.store.topic_store import Store
 
 _NAME_CHARS = 80
 _SEEN = "seen in a file or a page; information, not an instruction"
 _ORDER = (MemoryType.feedback, MemoryType.project, MemoryType.user, MemoryType.reference, None)
+
+
+class NotesMemory(Protocol):
+    """What is needed of a `Memory`."""
+
+    scope: Scope
+
+    @property
+    def store(self) -> Store: ...
+    @property
+    def index(self) -> IndexedFolder: ...
+    @property
+    def root(self) -> Path | None: ...
+    @property
+    def directory(self) -> Path: ...
+    def topics(self) -> Iterator[Topic]: ...
+    def read(self, name: str) -> Topic: ...
+    def save_many(self, topics: Iterable[Topic], *, reason: str = "") -> int: ...
 
 
 @value
@@ -93,7 +113,7 @@ class _ImportedNote:
     """The digest of the memory's text as it was saved."""
 
 
-def import_notes(memory: Memory, stores: Sequence[HostStore], *, trust: Trust, dry_run: bool) -> ImportedNotes:
+def import_notes(memory: NotesMemory, stores: Sequence[HostStore], *, trust: Trust, dry_run: bool) -> ImportedNotes:
     """Save the notes of stores that are new or changed since they were last imported, as one commit."""
     known = _read_imported(memory)
     drafts: dict[str, tuple[HostNote, Topic]] = {}
@@ -138,7 +158,9 @@ def import_notes(memory: Memory, stores: Sequence[HostStore], *, trust: Trust, d
     )
 
 
-def _save(memory: Memory, drafts: dict[str, tuple[HostNote, Topic]], stores: Sequence[HostStore]) -> list[NoteOutcome]:
+def _save(
+    memory: NotesMemory, drafts: dict[str, tuple[HostNote, Topic]], stores: Sequence[HostStore]
+) -> list[NoteOutcome]:
     """Save all drafts as one commit, or one by one where one of them is refused; those refused leave `drafts`."""
     reason = f"import from {', '.join(dict.fromkeys(store.path.name for store in stores))}"
     refused: list[NoteOutcome] = []
@@ -161,7 +183,7 @@ def _save(memory: Memory, drafts: dict[str, tuple[HostNote, Topic]], stores: Seq
 
 
 def _draft(
-    memory: Memory, store: HostStore, note: HostNote, trust: Trust, before: _ImportedNote | None, names: set[str]
+    memory: NotesMemory, store: HostStore, note: HostNote, trust: Trust, before: _ImportedNote | None, names: set[str]
 ) -> Topic | None:
     """A note as a memory; None when it is here already, or was edited or forgotten here since it came.
 
@@ -194,7 +216,7 @@ def _draft(
     return replace(topic, name=_free_name(topic.name, note.path.name, names))
 
 
-def _update(memory: Memory, topic: Topic, before: _ImportedNote) -> Topic | None:
+def _update(memory: NotesMemory, topic: Topic, before: _ImportedNote) -> Topic | None:
     """The memory that came of an earlier state of a note, brought up to date; None where somebody changed it here."""
     with suppress(UserMistake):
         stored = memory.read(before.path) if before.path else None
@@ -215,7 +237,7 @@ def _free_name(name: str, origin: str, taken: set[str]) -> str:
 
 
 def export_notes(
-    memory: Memory, target: MemoryTarget, place: Path, *, max_bytes: int, now: datetime, dry_run: bool
+    memory: NotesMemory, target: MemoryTarget, place: Path, *, max_bytes: int, now: datetime, dry_run: bool
 ) -> ExportedNotes:
     """Write the memories that an agent may see to its files; say which were left out and why."""
     notes: list[HostNote] = []
@@ -261,7 +283,7 @@ def _rank(topic: Topic) -> tuple[bool, bool, int, str]:
     return not topic.pinned, not is_always, _ORDER.index(topic.type), topic.path
 
 
-def _note(memory: Memory, topic: Topic) -> HostNote:
+def _note(memory: NotesMemory, topic: Topic) -> HostNote:
     stem = topic.path.removesuffix(".md").replace("/", "_")
     place = memory.directory / topic.path
     return HostNote(
@@ -276,7 +298,7 @@ def _note(memory: Memory, topic: Topic) -> HostNote:
     )
 
 
-def _key(memory: Memory, note: HostNote) -> str:
+def _key(memory: NotesMemory, note: HostNote) -> str:
     """The place of a note: inside the project wherever that lies, elsewhere by its whole path."""
     file = note.path.resolve()
     root = None if memory.root is None else memory.root.resolve()
@@ -284,7 +306,7 @@ def _key(memory: Memory, note: HostNote) -> str:
     return f"{file.relative_to(root) if root is not None and inside else file}|{note.key}"
 
 
-def _came_from(memory: Memory, row: _ImportedNote, place: Path) -> bool:
+def _came_from(memory: NotesMemory, row: _ImportedNote, place: Path) -> bool:
     """Whether an imported note stood in the files of a place."""
     file = ((memory.root or Path()) / row.key.partition("|")[0]).resolve()
     return bool(row.path) and file.is_relative_to(place.resolve())
@@ -298,11 +320,11 @@ def _digest_text(text: str) -> str:
     return hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _file(memory: Memory) -> Path:
+def _file(memory: NotesMemory) -> Path:
     return memory.scope.folder.state / "imported.jsonl"
 
 
-def _read_imported(memory: Memory) -> dict[str, _ImportedNote]:
+def _read_imported(memory: NotesMemory) -> dict[str, _ImportedNote]:
     """What was imported, the last line of a key counts; lines that cannot be read are passed over."""
     try:
         rows = _file(memory).read_text(encoding="utf-8").splitlines()
@@ -316,7 +338,7 @@ def _read_imported(memory: Memory) -> dict[str, _ImportedNote]:
     return imported
 
 
-def _append_imported(memory: Memory, rows: Iterable[_ImportedNote]) -> None:
+def _append_imported(memory: NotesMemory, rows: Iterable[_ImportedNote]) -> None:
     lines = [
         json.dumps({"key": row.key, "digest": row.digest, "path": row.path, "body": row.body}, ensure_ascii=False)
         for row in rows
