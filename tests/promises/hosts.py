@@ -42,4 +42,8 @@ PROMISES: dict[str, Requirement] = {
         "an export leaves out secrets, what was only seen where it would be an instruction, and personal memories where"
         " colleagues read; it replaces no file of others, and `--remove` leaves no trace"
     ),
+    "hosts:audit": Requirement(
+        "`reverie audit` scores memory files of any agent and names secrets, contradictions, duplicates, what is stale,"
+        " injected or never used, and an index that is too long; nothing is changed"
+    ),
 }

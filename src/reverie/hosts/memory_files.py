@@ -71,6 +71,7 @@ class HostNote:
     path: Path
     """The file that it stands in."""
     line: int = 1
+    """Where its text begins."""
     description: str = ""
     type: str = ""
     """In the words of the other agent; often `user`, `feedback`, `project` or `reference`."""
@@ -151,33 +152,37 @@ def list_store_files(store: HostStore) -> list[Path]:
             return [file for file in files if file.name != _INDEX and not _is_hidden(file.relative_to(store.path))]
 
 
-def read_notes(store: HostStore) -> Iterator[HostNote]:
-    """The notes of a store in the order of its files, without those that we wrote there.
+def read_notes(store: HostStore, *, with_own: bool = False) -> Iterator[HostNote]:
+    """The notes of a store in the order of its files, without those that we wrote there unless these are wanted.
 
     Raises: `UserMistake` where a file cannot be read as what it is.
     """
     read_day = _read_days(store)
     for path in list_store_files(store):
         where = path.name if store.path.is_file() else path.relative_to(store.path).as_posix()
-        if OWN_MARK in Path(where).parts[:-1] or Path(where).stem == OWN_MARK:
+        is_own = OWN_MARK in Path(where).parts[:-1] or Path(where).stem == OWN_MARK
+        if is_own and not with_own:
             continue
         day = read_day(path)
         match store.format:
             case MemoryFormat.mem0:
-                yield from _read_mem0(path, where, day)
+                yield from _read_mem0(path, where, day, with_own=with_own)
             case MemoryFormat.instructions:
-                yield from _read_sections(path, where, day, split_block(_read(path), path).outside)
+                text = _read(path)
+                yield from _read_sections(path, where, day, text if with_own else split_block(text, path).outside)
             case MemoryFormat.codex if "/" not in where:
                 yield from _read_sections(path, where, day, _read(path), levels=1)
             case _:
-                yield from _read_note_file(store, path, where, day)
+                yield from _read_note_file(store, path, where, day, with_own=with_own)
 
 
-def _read_note_file(store: HostStore, path: Path, where: str, day: date | None) -> Iterator[HostNote]:
+def _read_note_file(
+    store: HostStore, path: Path, where: str, day: date | None, *, with_own: bool
+) -> Iterator[HostNote]:
     """A file that is one memory, with or without front matter."""
     table, body = _cut(_read(path))
     fields = {key: plain_text(item) or "" for key, item in table.pairs}
-    if fields.get("source") == OWN_MARK or not body.strip():
+    if (fields.get("source") == OWN_MARK and not with_own) or not body.strip():
         return
     globs = tuple(filter(None, (part.strip() for part in fields.get("globs", "").split(","))))
     title = fields.get("name") or fields.get("title") or _heading(body) or _words_of(Path(where).stem)
@@ -206,12 +211,15 @@ def _read_sections(path: Path, where: str, day: date | None, text: str, *, level
         if section.title == _GENERATED_SECTION:
             for item in _ITEM.finditer(section.body):
                 said = " ".join(item[1].split())
-                yield HostNote(f"{where}#{said[:_NAME_CHARS]}", _first_words(said), said, path, first, observed=day)
+                line = first + section.line + 1 + section.body[: item.start()].count("\n")
+                yield HostNote(f"{where}#{said[:_NAME_CHARS]}", _first_words(said), said, path, line, observed=day)
         elif section.body.strip():
             title = section.title or _words_of(path.stem.lstrip("."))
             seen[title] = seen.get(title, 0) + 1
             name = title if seen[title] == 1 else f"{title} ({seen[title]})"
-            yield HostNote(f"{where}#{name}", name, section.body.strip("\n"), path, first + section.line, observed=day)
+            blank = len(section.body) - len(section.body.lstrip("\n"))
+            line = first + section.line + bool(section.heading) + blank
+            yield HostNote(f"{where}#{name}", name, section.body.strip("\n"), path, line, observed=day)
 
 
 @value
@@ -250,12 +258,12 @@ def split_sections(text: str, *, levels: int = 2) -> list[Section]:
     return sections if sections[0].body or len(sections) == 1 else sections[1:]
 
 
-def _read_mem0(path: Path, where: str, day: date | None) -> Iterator[HostNote]:
+def _read_mem0(path: Path, where: str, day: date | None, *, with_own: bool) -> Iterator[HostNote]:
     """The rows of an export: a JSON list, an object with a list in it, or JSON lines."""
     for number, row in enumerate(_mem0_rows(path)):
         text = next((as_text(row.get(key)) for key in ("memory", "text", "content", "data") if row.get(key)), "")
         facts = as_dict(row.get("metadata"))
-        if not text.strip() or facts.get("source") == OWN_MARK:
+        if not text.strip() or (facts.get("source") == OWN_MARK and not with_own):
             continue
         moment = as_text(row.get("updated_at")) or as_text(row.get("created_at"))
         yield HostNote(

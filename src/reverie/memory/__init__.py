@@ -16,5 +16,6 @@ From the bottom up; a package imports only those above it in this list:
 - `dream`: everything put in order now and then
 - `team`: what is shared with colleagues, and its remote
 - `agent_files` (import from and export to the memory files of other agents)
+- `audit` (how good the memory files of any agent are)
 - `doctor` (what is wrong, and the repairs that need no question)
 """

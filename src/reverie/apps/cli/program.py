@@ -270,6 +270,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("cost", "Show model costs by day, purpose or session.", "cost", "Sessions"),
     Listed("tasks", "List background tasks, running and finished.", "tasks", "Sessions"),
     Listed("doctor", "Check a memory for problems and fix them.", "doctor", "Setup"),
+    Listed("audit", "Score the memory files of any agent.", "audit", "Setup"),
     Listed("models", "List or install models for semantic search.", "models", "Setup"),
     Listed("completion", "Print a shell completion script.", "completion", "Setup"),
     Listed("trust", "Review what a project asks you to trust.", "trust", "Setup"),

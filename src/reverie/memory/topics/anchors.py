@@ -133,6 +133,14 @@ def read_anchors(text: str, root: Path, *, has_commit: Ask | None = None) -> tup
     return tuple(anchors[:MAX_DERIVED])
 
 
+def find_missing_files(text: str, root: Path) -> tuple[str, ...]:
+    """Files that a text names in a folder that the project has, and that are not there."""
+    named = dict.fromkeys(path for path in _find_paths(text) if "/" in path and "." in path.rpartition("/")[2])
+    return tuple(
+        path for path in named if _read_kind(root, path.partition("/")[0]) == "directory" and not _read_kind(root, path)
+    )
+
+
 # Compiled when a text is searched for anchors: most processes only read those that were found.
 _URL = r"https?://[^\s<>\"'`\])]+"
 _PATH = r"(?<![\w/.:@-])((?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,7}|(?:[\w.@+-]+/)+)(?![\w/])"
