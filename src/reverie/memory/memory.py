@@ -341,10 +341,10 @@ class Memory:
             other._set_up(self._places, self.settings, scope, root=None, now=self._now)
         return self._others[directory]
 
-    def forget(self, name: str, *, reason: str = "") -> Saved:
+    def forget(self, name: str, *, reason: str = "", author: Author = "user") -> Saved:
         """Remove a memory from the directory; `undo` restores it."""
         self._refuse_when_off()
-        return self.store.forget(self.path_of(name), reason=reason)
+        return self.store.forget(self.path_of(name), author=author, reason=reason)
 
     def archive(self, name: str, *, reason: str = "") -> Saved:
         """Archive a memory: it is kept as a file but not recalled; `restore` or `undo` brings it back."""

@@ -27,9 +27,9 @@ def command(selection: MemorySelection, *, when: datetime, name: str | None, as_
       reverie at 2026-03-01T12:00:00 --json
     """
     from reverie.apps.cli.list import print_topics
-    from reverie.apps.cli.memory_documents import topic_document, whole_document
     from reverie.apps.cli.output import print_json
     from reverie.apps.cli.show import print_topic
+    from reverie.apps.memory_documents import topic_document, whole_document
 
     memory = selection.open() if name is None else selection.open_for(name, or_gone=True)
     if name is not None:

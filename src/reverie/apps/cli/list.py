@@ -9,7 +9,7 @@ import click
 from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 if TYPE_CHECKING:
-    from reverie.apps.cli.memory_documents import Document
+    from reverie.apps.memory_documents import Document
     from reverie.memory.memory import Memory
 
 
@@ -29,6 +29,7 @@ def command(selection: MemorySelection, *, kind: str | None, pinned: bool, archi
       reverie list --user --json
     """
     from reverie.apps.cli.output import format_count, print_json
+    from reverie.apps.memory_documents import topic_documents
 
     memory = selection.open()
     if memory.off is not None:
@@ -36,9 +37,9 @@ def command(selection: MemorySelection, *, kind: str | None, pinned: bool, archi
     if archived:
         rows = _list_archived(memory)
     else:
-        rows = _list_topics(memory, "user" if selection.is_user else "project")
+        rows = topic_documents(memory, "user" if selection.is_user else "project")
         if selection.directory is None and not selection.is_user:
-            rows += _list_topics(memory.user, "user")
+            rows += topic_documents(memory.user, "user")
     left_out = [] if archived else [problem for each in selection.all(memory) for problem in each.index.unreadable()]
     if left_out:
         notice = f"{format_count(len(left_out), 'unreadable file')} skipped, such as {left_out[0].path}"
@@ -54,31 +55,8 @@ def command(selection: MemorySelection, *, kind: str | None, pinned: bool, archi
         click.echo(f"{notice}; run `reverie export` there and `reverie import` here to copy them.", err=True)
 
 
-def _list_topics(memory: Memory, scope: str) -> list[Document]:
-    """The rows of the search index: ten thousand `Topic` values would take longer than everything else."""
-    if memory.off is not None:
-        return []
-    memory.index.sweep()
-    directory = str(memory.directory)
-    rows = list(memory.index.read_fields())
-    shared = memory.describe_shared({path: fields.get("trust") for path, fields in rows})
-    return [
-        {
-            "path": f"{directory}/{path}",
-            "name": fields["name"],
-            "type": fields.get("type"),
-            "description": fields.get("description", ""),
-            "observed": fields.get("observed"),
-            "trust": shared.get(path) or fields.get("trust"),
-            "pinned": fields.get("pinned", False),
-            "scope": scope,
-        }
-        for path, fields in rows
-    ]
-
-
 def _list_archived(memory: Memory) -> list[Document]:
-    from reverie.apps.cli.memory_documents import topic_document
+    from reverie.apps.memory_documents import topic_document
 
     return [
         topic_document(topic, memory.directory)

@@ -28,8 +28,8 @@ def command(selection: MemorySelection, *, name: str | None, limit: int | None, 
       reverie log "No database mocks" --json
       reverie log --refused
     """
-    from reverie.apps.cli.memory_documents import commit_document
     from reverie.apps.cli.output import print_json, print_table
+    from reverie.apps.memory_documents import commit_document
 
     memory = selection.open() if name is None else selection.open_for(name, or_gone=True)
     if refused:

@@ -275,6 +275,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("completion", "Print a shell completion script.", "completion", "Setup"),
     Listed("trust", "Review what a project asks you to trust.", "trust", "Setup"),
     Listed("settings", "Show settings and where their values come from.", "settings", "Setup"),
+    Listed("mcp", "Serve the memory to other agents over MCP.", "mcp", "Setup"),
     Listed("serve", "Run the team server, and administer it.", "serve", "Setup"),
     Listed("simulate", "Run a local Messages API with a byte-exact prompt cache.", "simulate", "Setup"),
 )

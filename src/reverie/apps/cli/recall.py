@@ -82,14 +82,14 @@ def command(
     recalled = memory.recall_report(replace(built, by_words=words), fresh=fresh)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     if as_json:
-        from reverie.apps.cli.memory_documents import hit_document
         from reverie.apps.cli.output import print_json
+        from reverie.apps.memory_documents import hit_documents
 
-        shared = _describe_shared(memory, recalled)
-        hits = [hit_document(hit, shared.get(hit.path, "")) for hit in recalled.hits]
-        print_json({"hits": hits, "took_ms": took_ms, "searched": recalled.searched})
+        print_json({"hits": hit_documents(memory, recalled), "took_ms": took_ms, "searched": recalled.searched})
     else:
-        _print(recalled, took_ms, str(memory.directory), _describe_shared(memory, recalled), full=full)
+        from reverie.apps.memory_documents import describe_shared_hits
+
+        _print(recalled, took_ms, str(memory.directory), describe_shared_hits(memory, recalled), full=full)
     sys.stdout.flush()
     # The answer is out; what follows nobody waits for.
     memory.note_recalled(recalled.hits, text)
@@ -119,13 +119,6 @@ def _commit_edits(memory: Memory) -> None:
         sys.stderr.write(f"reverie: {problem}\n")
     for caution in memory.cautions():
         sys.stderr.write(f"reverie: {caution}\n")
-
-
-def _describe_shared(memory: Memory, recalled: Recalled) -> dict[str, str]:
-    """Whole path → the colleague whose word it is."""
-    hits = {hit.topic.path: hit for hit in recalled.hits if hit.scope == memory.scope.name}
-    shared = memory.describe_shared({path: hit.trust for path, hit in hits.items()})
-    return {hits[path].path: whose for path, whose in shared.items()}
 
 
 def _print(recalled: Recalled, took_ms: float, directory: str, shared: Mapping[str, str], *, full: bool) -> None:

@@ -128,9 +128,9 @@ def command(
     notice = _share(memory) if team else ""
     if as_json:
         from reverie.apps.cli.output import print_json
+        from reverie.apps.memory_documents import saved_document
 
-        document = {"path": str(place), "name": saved.topic.name, "commit": saved.commit, "is_new": saved.is_new}
-        print_json(document | {"warnings": [*saved.warnings, *memory.cautions(), *filter(None, [notice])]})
+        print_json(saved_document(memory, saved, notice))
         return
     for warning in (*saved.warnings, *memory.cautions(), *filter(None, [notice])):
         click.echo(f"reverie: {warning}", err=True)

@@ -77,8 +77,9 @@ def command(
         took_ms = round((time.perf_counter() - started) * 1000, 1)
     if as_json:
         from reverie.apps.cli.output import print_json
+        from reverie.apps.memory_documents import passage_document
 
-        hits = [_document(hit) for hit in result.hits]
+        hits = [passage_document(hit) for hit in result.hits]
         print_json({"hits": hits, "took_ms": took_ms, "searched": result.passages, "sessions": result.sessions})
     else:
         _print(result, took_ms, str(directory), full=full)
@@ -88,25 +89,6 @@ def _tell(done: int, of: int) -> None:
     if of > _QUIET_BYTES and sys.stderr.isatty():
         end = "\r" if done < of else "\r\033[K"
         click.echo(f"reading past sessions: {done / 1e6:.0f} of {of / 1e6:.0f} MB{end}", err=True, nl=False)
-
-
-def _document(hit: PastHit) -> dict[str, object]:
-    return {
-        "session": hit.session,
-        "message": hit.message,
-        "when": hit.when,
-        "role": hit.role,
-        "text": hit.text,
-        "score": hit.score,
-        "path": str(hit.path),
-        "before": hit.before,
-        "after": hit.after,
-        "why": {
-            "words": sorted(_words(hit)),
-            "corrected": {word: list(others) for word, others in hit.why.corrected.items()},
-            "parts": {name: round(share, 4) for name, share in hit.why.parts.items()},
-        },
-    }
 
 
 def _print(result: PastSearchResult, took_ms: float, directory: str, *, full: bool) -> None:
@@ -127,12 +109,13 @@ def _print(result: PastSearchResult, took_ms: float, directory: str, *, full: bo
 
 
 def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
+    from reverie.apps.memory_documents import matched_words
     from reverie.memory.search.passages.past_search import find_matched_words
 
     click.secho(_plain(title) or "(no title)", bold=True, nl=False)
     click.echo(f"  {hit.when[:16].replace('T', ' ')}  {hit.role}  {hit.score:.2f}")
     lines = [_plain(line) for line in hit.text.splitlines()]
-    marked = find_matched_words(hit.text, _words(hit))
+    marked = find_matched_words(hit.text, matched_words(hit))
     first, last = (0, len(lines)) if full else _window(lines, marked)
     if full and hit.before:
         click.secho(f"  before:\n{_indent_text(hit.before)}\n  found:", dim=True)
@@ -143,11 +126,6 @@ def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
     if last - first < len(lines):
         click.secho(f"    … {format_count(len(lines) - (last - first), 'more line')} with --full", dim=True)
     click.secho(f"  reverie context {hit.session[:13]}  message {hit.message}\n", dim=True)
-
-
-def _words(hit: PastHit) -> set[str]:
-    matched = {word for words in hit.why.words.values() for word in words}
-    return matched.union(*(others for word, others in hit.why.corrected.items() if word in matched))
 
 
 def _window(lines: list[str], marked: frozenset[str]) -> tuple[int, int]:

@@ -31,17 +31,14 @@ def command(selection: MemorySelection, *, name: str, when: datetime | None, as_
       reverie show feedback_no_database_mocks.md --json
       reverie show feedback_no --at 2026-03-01
     """
-    from reverie.apps.cli.memory_documents import whole_document
     from reverie.apps.cli.output import print_json
+    from reverie.apps.memory_documents import shown_document, whole_document
 
     if when is None:
-        memory, topic = selection.read(name)
+        document = shown_document(*selection.read(name))
     else:
         memory = selection.open_for(name, or_gone=True)
-        topic = memory.read_at(name, when)
-    document = whole_document(topic, memory.directory, memory.scope.name)
-    if when is None:
-        document["trust"] = memory.describe_shared({topic.path: topic.trust}).get(topic.path) or topic.trust
+        document = whole_document(memory.read_at(name, when), memory.directory, memory.scope.name)
     if as_json:
         print_json(document)
     else:

@@ -22,8 +22,8 @@ def command(selection: MemorySelection, *, name: str, as_json: bool) -> None:
       reverie why "No database mocks"
       reverie why feedback_no_database_mocks.md --json
     """
-    from reverie.apps.cli.memory_documents import commit_document, source_document
     from reverie.apps.cli.output import print_json
+    from reverie.apps.memory_documents import commit_document, source_document
 
     memory = selection.open_for(name, or_gone=True)
     provenance = memory.why(name)
