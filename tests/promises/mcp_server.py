@@ -10,8 +10,8 @@ PROMISES = {
         "results are structured, fit their schemas and are the JSON of the command line."
     ),
     "mcp-server:rules": Requirement(
-        "What a client saves is the word of an agent: never `said`, refused when it holds a secret, kept as it was said "
-        "when it contradicts its quote; a wrong call names the field and changes nothing."
+        "What a client saves is the word of an agent: never `said`, refused when it holds a secret, kept as it was "
+        "said when it contradicts its quote; a wrong call names the field and changes nothing."
     ),
     "mcp-server:projects": Requirement(
         "`--project` is served, else the client's roots, in every version of the protocol, else the current directory."
