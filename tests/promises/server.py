@@ -21,6 +21,9 @@ PROMISES = {
     "server:hash": Requirement("A text that does not have the hash that is claimed for it is refused"),
     "server:body-limit": Requirement("A body that is too large is refused; one that says so is not read"),
     "server:secrets": Requirement("An entry with a possible secret is refused by rule and line, never by text"),
+    "server:private": Requirement(
+        "A memory about a person or of one person's way to work is refused, whoever sends it"
+    ),
     "server:limits": Requirement("A tenant stores as many entries, bytes and repositories as its limits allow"),
     "server:tenants:apart": Requirement(
         "A token sees and changes its own tenant only; on PostgreSQL the database itself keeps tenants apart"

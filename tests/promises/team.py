@@ -39,5 +39,21 @@ PROMISES = {
         "a session pulls before its first request, waits a bounded time, and never fails because the remote does"
     ),
     "team:watch": Requirement("the watcher sends edits once they rest and does not send back what it pulled"),
+    "team:http:join": Requirement(
+        "a team server is joined by its address and a token, which says who one is; errors name the next step"
+    ),
+    "team:http:token": Requirement("a token lies in a file for its user alone, outside the project, until one leaves"),
+    "team:http:conditional": Requirement("an unchanged pull is a 304, a changed one brings only what changed"),
+    "team:http:batches": Requirement("a large push travels in bodies of at most 200 KB"),
+    "team:http:interrupted": Requirement(
+        "a push whose connection broke at any point is done by the next one, and what was edited since continues it"
+    ),
+    "team:http:full": Requirement("what a full server refuses is named, waits, and goes out once there is room"),
+    "team:http:suppression": Requirement(
+        "a failure stops only what its cause concerns, is told once, and is over by itself once the cause is"
+    ),
+    "team:erase": Requirement(
+        "an erased memory is deleted at the remote with its earlier versions, or what keeps them is named"
+    ),
     "team:commands": Requirement("errors of `reverie team` name the next step"),
 }

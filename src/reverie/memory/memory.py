@@ -482,7 +482,8 @@ class Memory:
         """The part that is shared with colleagues, and its remote."""
         from reverie.memory.team.team import Team
 
-        return Team(self.scope.folder, lambda: self.store, self.settings.team, self._root, self._now)
+        tokens = self._places.home / "team-tokens"
+        return Team(self.scope.folder, lambda: self.store, self.settings.team, self._root, self._now, tokens)
 
     @property
     def has_vectors(self) -> bool:

@@ -57,7 +57,7 @@ class TeamMemory:
             return False
 
     def _work(self, tell: Callable[[str], None], done: Callable[[], None]) -> None:
-        from reverie.memory.team.watch import LOOK_SECONDS, TeamWatcher
+        from reverie.memory.team.watch import TeamWatcher, run_watcher
 
         options = self.options
         try:
@@ -66,8 +66,7 @@ class TeamMemory:
                 watcher = TeamWatcher(memory.team, tell)
                 watcher.exchange()
                 done()
-                while not self._stop.wait(LOOK_SECONDS):
-                    watcher.step()
+                run_watcher(watcher, self._stop)
         except Error as problem:
             tell(f"team memory is not in sync: {problem}")
         finally:

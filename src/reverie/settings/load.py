@@ -321,6 +321,8 @@ def _secret_variables(settings: Settings) -> list[str]:
         *filter(None, keys),
         settings.model.anthropic_key_env,
         settings.model.openai_key_env,
+        settings.team.token_env,
+        settings.server.database_env,
     ]
 
 

@@ -241,6 +241,8 @@ class TeamSettings:
     """Largest memory that is sent or taken."""
     max_entries: Positive = 1_000
     """Maximum number of shared memories."""
+    token_env: Personal[Variable] = "REVERIE_TEAM_TOKEN"  # noqa: S105 - the name of a variable
+    """Environment variable that holds the token for a team server (default: the one kept when it was joined)."""
 
 
 @value

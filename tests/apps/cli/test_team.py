@@ -14,6 +14,7 @@ import pytest
 
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
+from tests.team_server import running_server
 
 SAVE = ("save", "--team", "--type", "project", "--name", "Database tests", "--json")
 SAVE_TEXT = ("--description", "Integration tests need the compose database", "--body", "We start it with compose.")
@@ -39,7 +40,8 @@ def test_from_nothing_to_sharing(tmp_path: Path, remote: Path) -> None:
     ada, bob = hire(tmp_path, "Ada"), hire(tmp_path, "Bob")
     joined = ada.run("team", "join", str(remote), "--json")
     assert joined.document == {
-        "pulled": [], "pushed": [], "deleted": [], "conflicts": [], "refused": [], "remote": str(remote), "name": "Ada",
+        "pulled": [], "pushed": [], "deleted": [], "conflicts": [], "refused": [], "remote": str(remote), "repo": None,
+        "name": "Ada",
     }  # fmt: skip
     saved = ada.run(*SAVE, *SAVE_TEXT).document
     assert saved["warnings"] == ["not shared yet: run `reverie team status`, then `reverie team push`"]
@@ -167,3 +169,29 @@ def test_watch_runs_until_it_is_interrupted(tmp_path: Path, remote: Path) -> Non
         assert "team push" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
+
+
+@requirement("team:http:join", "team:http:token", "team:sync:two-people")
+def test_two_people_share_over_a_server(tmp_path: Path) -> None:
+    ada, bob = hire(tmp_path, "Ada"), hire(tmp_path, "Bob")
+    with running_server(tmp_path / "server") as server:
+        token = tmp_path / "token"
+        token.write_text(f"{server.token('Ada L.')}\n", encoding="utf-8")
+        joined = ada.run(
+            "team", "join", server.url, "--repo", "acme/app", "--token-file", str(token), "--json"
+        ).document
+        assert (joined["remote"], joined["repo"], joined["name"]) == (server.url, "acme/app", "Ada L.")
+        ada.run(*SAVE, *SAVE_TEXT)
+        assert ada.run("team", "push", "--yes").out == "pushed    project_database_tests.md\n"
+        pulled = bob.run("team", "join", server.url, "--repo", "acme/app", "--json", REVERIE_TEAM_TOKEN=server.token())
+        assert pulled.document["pulled"] == ["project_database_tests.md"]
+        assert "said by Ada L. (team)" in bob.run("list").out
+        both = ada.run("team", "join", server.url, "--token", "x", "--token-file", str(token))
+        assert (both.code, "give one" in both.err) == (2, True)
+    away = ada.run("team", "pull")
+    assert (away.code, "cannot reach" in away.err) == (1, True)
+    shown = ada.run("team", "status", "--json").document["problems"]
+    assert [problem["cause"] for problem in shown] == ["unreachable"]
+    assert "not in sync since" in ada.run("team", "status").err
+    assert ada.run("team", "leave").code == 0
+    assert not any((ada.home / ".reverie" / "team-tokens").iterdir())

@@ -136,6 +136,27 @@ async def test_a_secret_is_refused_by_rule_and_line(served: Served) -> None:
     assert refused["rule"]
     assert key not in answer.text + b"".join(served.lines).decode()
     assert (await client.pull()).json()["version"] == 0
+    own = await client.push({"login.md": entry(f"join with {served.token()}\n")})
+    assert own.json()["error"]["refused"][0]["rule"] == "reverie-token"
+
+
+@requirement("server:private")
+@pytest.mark.parametrize(
+    ("kind", "body", "status"),
+    [
+        ("user", "Ada has built backends for years.", 422),
+        ("feedback", "I like short answers.", 422),
+        ("feedback", "We write a failing test before every fix.", 200),
+        ("project", "I deploy on Fridays until June.", 200),
+    ],
+)
+async def test_memories_about_a_person_are_refused(served: Served, kind: str, body: str, status: int) -> None:
+    text = f"---\nname: Something\ndescription: it\ntype: {kind}\n---\n{body}\n"
+    answer = await served.write_client().push({"a.md": entry(text)})
+
+    assert answer.status_code == status
+    if status == 422:
+        assert (fault(answer)[1], "private" in answer.json()["error"]["message"]) == ("private", True)
 
 
 @requirement("server:body-limit")

@@ -51,7 +51,11 @@ async def test_a_pull_since_an_etag_gives_what_changed_after_it(served: Served) 
     assert changed["since"] == 1
     assert {path: row["deleted"] for path, row in changed["entries"].items()} == {"b.md": True, "c.md": False}
     assert all("text" not in row for row in hashes.values())
-    assert {path: row["sha256"] for path, row in hashes.items()} == {"a.md": sha("a"), "b.md": "", "c.md": sha("c")}
+    assert {path: row["sha256"] for path, row in hashes.items()} == {
+        "a.md": sha("a"),
+        "b.md": sha("b"),
+        "c.md": sha("c"),
+    }
     assert (foreign["since"], len(foreign["entries"])) == (0, 3)
 
 

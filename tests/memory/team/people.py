@@ -1,4 +1,4 @@
-"""Colleagues with a home each, and a bare repository that they share."""
+"""Colleagues with a home each, and what they share: a bare repository, or one at a team server."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from reverie import Memory
 from reverie.memory.topics.topic import Topic, parse_topic
 from reverie.memory.topics.value import MemoryType, Trust
 from tests.person import Person, person_in
+from tests.team_server import TeamServer
 
 BRANCH = "reverie-memory"
 
@@ -49,13 +50,42 @@ class Colleague:
         return parse_topic(path, (self.memory.directory / path).read_text(encoding="utf-8")).body
 
 
+@dataclass(frozen=True)
+class ServerRepo:
+    """A repository at a team server, as the remote."""
+
+    server: TeamServer
+    name: str
+    through: str = ""
+    """The address of a proxy before it."""
+
+
+Remote = Path | ServerRepo
+
+
 def make_remote(folder: Path) -> Path:
     remote = folder / "remote.git"
     subprocess.run(["git", "init", "--quiet", "--bare", str(remote)], check=True)
     return remote
 
 
-def hire(folder: Path, name: str, remote: Path, *, pushes: bool = True) -> Colleague:
+def join(memory: Memory, remote: Remote, name: str = "") -> None:
+    """Join a remote of either kind."""
+    if isinstance(remote, Path):
+        memory.team.join(str(remote), name=name)
+    else:
+        url = remote.through or remote.server.url
+        memory.team.join(url, name=name, repo=remote.name, token=remote.server.token())
+
+
+def is_untouched(remote: Remote) -> bool:
+    """Whether nobody ever sent something."""
+    if isinstance(remote, Path):
+        return git_out(remote, "for-each-ref") == ""
+    return not any(b'"PUT"' in line and remote.name.encode() in line for line in remote.server.requests)
+
+
+def hire(folder: Path, name: str, remote: Remote, *, pushes: bool = True) -> Colleague:
     """A new colleague with a project of their own, joined to the remote."""
     home = folder / name
     home.mkdir()
@@ -63,7 +93,7 @@ def hire(folder: Path, name: str, remote: Path, *, pushes: bool = True) -> Colle
     project = home / "project"
     project.mkdir()
     colleague = Colleague(person, project, person.open(project))
-    colleague.memory.team.join(str(remote), name=name)
+    join(colleague.memory, remote, name)
     if pushes:
         colleague.memory.team.allow_push()
     colleague.memory.team.pull()

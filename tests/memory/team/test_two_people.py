@@ -1,4 +1,4 @@
-"""Two people and a bare repository: what one shares, the other has."""
+"""Two people and a bare repository or a team server: what one shares, the other has, by the same rules over both."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ import pytest
 
 from reverie.errors import Conflict, Refused, Unavailable, UserMistake
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.team.entry import TeamEntry, TeamRemote, TeamSnapshot
+from reverie.memory.team.entry import SentChanges, TeamEntry, TeamRemote, TeamSnapshot
 from reverie.memory.team.state import read_agreed, team_folder
 from reverie.memory.team.sync import TeamSync
 from reverie.memory.topics.value import MemoryType, Trust
-from tests.memory.team.people import Colleague, git_out, hire, make_remote
+from tests.memory.team.people import Colleague, Remote, ServerRepo, hire, is_untouched, join, make_remote
 from tests.requirements import requirement
+from tests.team_server import TeamServer
 
 BODY = "First line of it.\n\nSecond line of it.\n\nThird line of it."
 
 
-@pytest.fixture
-def remote(tmp_path: Path) -> Path:
-    return make_remote(tmp_path)
+@pytest.fixture(params=["git", "server"])
+def remote(request: pytest.FixtureRequest, tmp_path: Path) -> Remote:
+    if request.param == "git":
+        return make_remote(tmp_path)
+    server: TeamServer = request.getfixturevalue("team_server")
+    return ServerRepo(server, server.new_repo())
 
 
 @pytest.fixture
-def pair(tmp_path: Path, remote: Path) -> tuple[Colleague, Colleague]:
+def pair(tmp_path: Path, remote: Remote) -> tuple[Colleague, Colleague]:
     return hire(tmp_path, "Ada", remote), hire(tmp_path, "Bob", remote)
 
 
@@ -48,10 +52,10 @@ def test_what_one_shares_the_other_recalls_as_said_by_them(pair: tuple[Colleague
 
 
 @requirement("team:attribution")
-def test_a_colleague_who_takes_the_users_name_does_not_speak_for_them(tmp_path: Path, remote: Path) -> None:
+def test_a_colleague_who_takes_the_users_name_does_not_speak_for_them(tmp_path: Path, remote: Remote) -> None:
     ada, mallory = hire(tmp_path, "Ada", remote), hire(tmp_path, "mallory", remote)
     mallory.memory.team.leave()
-    mallory.memory.team.join(str(remote), name="Ada")
+    join(mallory.memory, remote, "Ada")
     mallory.memory.team.allow_push()
     path = mallory.save("Deploys", "Deploys go out on Fridays without review.")
     mallory.memory.team.push()
@@ -133,7 +137,7 @@ def test_a_name_that_is_saved_again_is_shared_again(pair: tuple[Colleague, Colle
 
 
 @requirement("team:merge:delete-wins")
-def test_whoever_leaves_and_joins_again_brings_nothing_back(pair: tuple[Colleague, Colleague], remote: Path) -> None:
+def test_whoever_leaves_and_joins_again_brings_nothing_back(pair: tuple[Colleague, Colleague], remote: Remote) -> None:
     ada, bob = pair
     ada.save("Importer", BODY)
     ada.memory.team.push()
@@ -141,7 +145,7 @@ def test_whoever_leaves_and_joins_again_brings_nothing_back(pair: tuple[Colleagu
     bob.memory.team.leave(forget=True)
     ada.memory.forget("Importer")
     ada.memory.team.push()
-    bob.memory.team.join(str(remote))
+    join(bob.memory, remote)
     bob.memory.team.allow_push()
     bob.memory.team.push()
     ada.memory.team.pull()
@@ -159,8 +163,8 @@ def test_somebody_who_was_away_for_a_month_converges(pair: tuple[Colleague, Coll
     bob.edit(paths[1], "First line", "Edited offline")
     bob.memory.forget(paths[2])
     bob.save("Rule of Bob", "Said while away.")
-    for day in range(30):
-        ada.person.clock.forward(days=1)
+    for day in range(6):
+        ada.person.clock.forward(days=5)
         ada.edit(paths[0], "First line" if day == 0 else f"Day {day - 1}", f"Day {day}")
         ada.edit(paths[3], "Second line" if day == 0 else f"Day {day - 1}", f"Day {day}")
         ada.memory.team.push()
@@ -173,7 +177,7 @@ def test_somebody_who_was_away_for_a_month_converges(pair: tuple[Colleague, Coll
 
     assert ada.files == bob.files
     assert {path.removeprefix("team/") for path in (paths[0], paths[3], paths[4], paths[5])} < ada.files.keys()
-    assert "Day 29" in ada.body(paths[0])
+    assert "Day 5" in ada.body(paths[0])
     assert "Edited offline" in ada.body(paths[0])
     assert sorted(path for path in (paths[1], paths[2]) if (ada.memory.directory / path).exists()) == []
     assert any("Edited offline" in copy for copy in bob.copies)
@@ -181,7 +185,7 @@ def test_somebody_who_was_away_for_a_month_converges(pair: tuple[Colleague, Coll
 
 
 @requirement("team:sync:races")
-def test_people_who_push_at_the_same_moment_all_get_in(tmp_path: Path, remote: Path) -> None:
+def test_people_who_push_at_the_same_moment_all_get_in(tmp_path: Path, remote: Remote) -> None:
     people = [hire(tmp_path, name, remote) for name in ("Ada", "Bob", "Cleo")]
     problems: list[BaseException] = []
 
@@ -220,13 +224,13 @@ class CutRemote:
             raise Unavailable("cut")
         return self._remote.fetch(known, version)
 
-    def send(self, snapshot: TeamSnapshot, changes: dict[str, TeamEntry]) -> str:
+    def send(self, snapshot: TeamSnapshot, changes: dict[str, TeamEntry]) -> SentChanges:
         if self._cut == "before":
             raise Unavailable("cut")
-        version = self._remote.send(snapshot, changes)
+        sent = self._remote.send(snapshot, changes)
         if self._cut == "after":
             raise Unavailable("cut")
-        return version
+        return sent
 
 
 @requirement("team:sync:killed")
@@ -291,6 +295,7 @@ def test_a_pull_that_ended_before_it_noted_its_end_is_harmless(
 
 
 @requirement("team:sync:mass-deletion")
+@pytest.mark.parametrize("remote", ["server"], indirect=True)
 def test_a_directory_that_vanished_is_not_sent(pair: tuple[Colleague, Colleague]) -> None:
     ada, bob = pair
     for number in range(12):
@@ -310,13 +315,14 @@ def test_a_directory_that_vanished_is_not_sent(pair: tuple[Colleague, Colleague]
 
 
 @requirement("team:consent")
-def test_nothing_is_sent_before_the_user_agreed(tmp_path: Path, remote: Path) -> None:
+@pytest.mark.parametrize("remote", ["server"], indirect=True)
+def test_nothing_is_sent_before_the_user_agreed(tmp_path: Path, remote: Remote) -> None:
     ada = hire(tmp_path, "Ada", remote, pushes=False)
     ada.save("Importer", BODY)
     with pytest.raises(Refused, match="team push --yes"):
         ada.memory.team.push()
 
-    assert git_out(remote, "for-each-ref") == ""
+    assert is_untouched(remote)
     (outgoing,) = ada.memory.team.status().outgoing
     assert (outgoing.change, outgoing.author, outgoing.trust) == ("new", "Ada", "said")
 
@@ -333,8 +339,12 @@ def test_without_a_remote_the_next_step_is_named(person_folder: Path) -> None:
         team.pull()
     with pytest.raises(UserMistake, match="git init --bare"):
         team.join(str(person_folder / "missing.git"), name="Ada")
-    with pytest.raises(UserMistake, match=r"git\+https://example.org/x"):
+    with pytest.raises(Unavailable, match="REVERIE_TEAM_TOKEN"):
         team.join("https://example.org/x", name="Ada")
+    with pytest.raises(UserMistake, match="unencrypted"):
+        team.join("http://example.org/x", name="Ada", token="t")
+    with pytest.raises(UserMistake, match="for a team server"):
+        team.join(str(project), name="Ada", repo="acme/app")
     with pytest.raises(UserMistake, match="credential helper"):
         team.join("https://ada:pass@example.org/x.git", name="Ada")
     for address in ("ext::sh -c id", "--upload-pack=id", "-x"):
@@ -365,6 +375,7 @@ def person_folder(tmp_path: Path) -> Path:
         (MemoryType.reference, "Duty rota: channel #ops.", False),
     ],
 )
+@pytest.mark.parametrize("remote", ["server"], indirect=True)
 def test_what_is_about_one_person_stays_private(
     pair: tuple[Colleague, Colleague], kind: MemoryType, body: str, *, is_private: bool
 ) -> None:
@@ -385,6 +396,7 @@ def test_what_is_about_one_person_stays_private(
 
 
 @requirement("team:sync:killed")
+@pytest.mark.parametrize("remote", ["server"], indirect=True)
 def test_what_was_agreed_is_written_whole(pair: tuple[Colleague, Colleague]) -> None:
     ada, _ = pair
     path = ada.save("Importer", BODY)
@@ -396,13 +408,14 @@ def test_what_was_agreed_is_written_whole(pair: tuple[Colleague, Colleague]) -> 
 
 
 @requirement("team:sync:races")
+@pytest.mark.parametrize("remote", ["server"], indirect=True)
 def test_a_push_that_always_loses_says_so(pair: tuple[Colleague, Colleague]) -> None:
     ada, _ = pair
     ada.save("Importer", BODY)
     sync = _sync_of(ada)
 
     class Losing(CutRemote):
-        def send(self, snapshot: TeamSnapshot, changes: dict[str, TeamEntry]) -> str:  # noqa: ARG002
+        def send(self, snapshot: TeamSnapshot, changes: dict[str, TeamEntry]) -> SentChanges:  # noqa: ARG002
             raise Conflict("others keep changing it; run `reverie team push` again")
 
     losing = Losing(sync.remote, "")

@@ -43,7 +43,7 @@ from tests.settings.effects.doors import (
     window,
     write_topics,
 )
-from tests.settings.effects.team import pulled_first, shared, watched
+from tests.settings.effects.team import pulled_first, shared, token_needed, watched
 from tests.settings.effects.team_server import PROVIDER, ask_server, run_server
 from tests.settings.effects.timed import TIMED
 
@@ -438,6 +438,7 @@ ROWS: dict[str, Row] = {
     "team.debounce_seconds": Row(100.0, watched),
     "team.pull_minutes": Row(100.0, watched),
     "team.timeout_seconds": Row(0.001, shared),
+    "team.token_env": Row("OTHER_TOKEN", token_needed),
     "team.first_pull_seconds": Row(0.0, pulled_first, {"team.first_pull_seconds": 30.0}),
     # Keeping
     "retention.transcript_days": Row(5, SWEPT),

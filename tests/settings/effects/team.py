@@ -49,6 +49,15 @@ def shared(settings: Settings) -> object:
             return type(problem).__name__
 
 
+def token_needed(settings: Settings) -> object:
+    """What is asked for where a server is joined without a token."""
+    with place() as root:
+        try:
+            return _open(root, settings, "home").team.join("https://memory.example.org", name="Ada")
+        except Error as problem:
+            return str(problem)
+
+
 def watched(settings: Settings) -> object:
     """What a watcher tells, and when."""
     with place() as root:

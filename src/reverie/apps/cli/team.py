@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from reverie.memory.team.sync import OutgoingChange, SyncReport
     from reverie.memory.team.team import Team, TeamStatus
 
+_TOKEN_CHARS_MAX = 10_000
 _WHY_REFUSED = "remove it from the file, or save where the secret is stored instead"
 
 
 @click.group("team")
 def command() -> None:
-    """Share memories with colleagues over a git remote.
+    """Share memories with colleagues over a git remote or a team server.
 
     A memory is shared when it was saved with `reverie save --team` and pushed. Memories about a person are never
     shared, nor is anything that looks like a secret.
@@ -37,26 +38,43 @@ def command() -> None:
 @command.command("join")
 @click.argument("remote")
 @click.option("--name", default="", metavar="NAME", help="Your name for colleagues (default: git's user.name).")
+@click.option("--repo", default="", metavar="REPO", help="Repository at a team server (default: that of `origin`).")
+@click.option("--token", default="", metavar="TOKEN", help="Token for a team server; others may see it in `ps`.")
+@click.option(
+    "--token-file", type=click.File(), metavar="FILE", help="Read the token from a file; - is standard input."
+)
 @as_json
 @memory_options
-def join(selection: MemorySelection, *, remote: str, name: str, as_json: bool) -> None:
-    """Join a team: REMOTE is any git repository you can push to; a branch of its own is used in it.
+def join(
+    selection: MemorySelection,
+    *,
+    remote: str,
+    name: str,
+    repo: str,
+    token: str,
+    token_file: TextIO | None,
+    as_json: bool,
+) -> None:
+    """Join a team: REMOTE is any git repository you can push to, or the http address of a team server.
 
-    Takes what is shared there. Nothing is sent before the first `reverie team push`.
+    Takes what is shared there. Nothing is sent before the first `reverie team push`. In a git repository a branch of
+    its own is used. A server asks for a token: it is kept in a file that only you can read, below Reverie's home, and
+    never in a project; REVERIE_TEAM_TOKEN is used instead where it is set. Joining again replaces the token.
 
     \b
     Examples:
       reverie team join git@example.org:acme/app.git
-      reverie team join git+https://example.org/acme/app
       reverie team join /srv/git/memory.git
+      reverie team join https://memory.example.org --repo acme/app --token-file token.txt
     """
     team = _open(selection)
-    joined = team.join(remote, name=name)
+    joined = team.join(remote, name=name, repo=repo, token=_read_token(team, remote, token, token_file))
     report = team.pull()
     if as_json:
-        _print_json(_report_document(report) | {"remote": joined.remote, "name": joined.name})
+        named = {"remote": joined.remote, "repo": joined.repo or None, "name": joined.name}
+        _print_json(_report_document(report) | named)
         return
-    click.echo(f"joined {joined.remote} as {joined.name}")
+    click.echo(f"joined {joined.place} as {joined.name}")
     _print_report(report)
     outgoing = [each for each in team.status().outgoing if not each.refused]
     if outgoing:
@@ -82,7 +100,9 @@ def status(selection: MemorySelection, *, as_json: bool) -> None:
         _say("no team joined: run `reverie team join REMOTE`")
     else:
         pulled = f"{now.agreed.pulled:%Y-%m-%d %H:%M}" if now.agreed.pulled else "never"
-        click.echo(f"{now.joined.remote} as {now.joined.name}: {_count(now.entries)} shared, last pulled {pulled}")
+        click.echo(f"{now.joined.place} as {now.joined.name}: {_count(now.entries)} shared, last pulled {pulled}")
+    for problem in now.problems:
+        _say(f"not in sync since {problem.since:%Y-%m-%d %H:%M}: {problem.message}")
     _print_outgoing(now.outgoing)
     _print_refused(now.agreed.refused)
     if now.joined is not None and not now.joined.may_push and now.outgoing:
@@ -159,9 +179,9 @@ def leave(selection: MemorySelection, *, forget: bool, as_json: bool) -> None:
     """
     left = _open(selection).leave(forget=forget)
     if as_json:
-        _print_json({"remote": left.remote})
+        _print_json({"remote": left.remote, "repo": left.repo or None})
     else:
-        click.echo(f"left {left.remote}; its memories stay in this directory")
+        click.echo(f"left {left.place}; its memories stay in this directory")
 
 
 def _open(selection: MemorySelection) -> Team:
@@ -175,12 +195,28 @@ def _open(selection: MemorySelection) -> Team:
     return memory.team
 
 
+def _read_token(team: Team, remote: str, token: str, token_file: TextIO | None) -> str:
+    """The token of the options; where there is none, in a terminal, one that is typed or pasted."""
+    from reverie.errors import UserMistake
+    from reverie.memory.team.http_remote import is_server_address
+
+    if token and token_file is not None:
+        raise UserMistake("--token and --token-file name two tokens; give one")
+    if token_file is not None:
+        lines = token_file.read(_TOKEN_CHARS_MAX).split()
+        if len(lines) != 1:
+            raise UserMistake(f"{token_file.name} does not hold one token alone")
+        return lines[0]
+    is_needed = is_server_address(remote) and not token and not team.environment_token
+    return str(click.prompt("Token", hide_input=True, err=True)) if is_needed and sys.stdin.isatty() else token
+
+
 def _agrees(now: TeamStatus) -> bool:
     """Ask once per repository, in a terminal; elsewhere the answer is no."""
     if not sys.stdin.isatty() or now.joined is None:
         return False
     _print_outgoing(now.outgoing)
-    return click.confirm(f"Share these, and later team memories, with everybody who can read {now.joined.remote}?")
+    return click.confirm(f"Share these, and later team memories, with everybody who can read {now.joined.place}?")
 
 
 def _print_outgoing(outgoing: tuple[OutgoingChange, ...]) -> None:
@@ -238,6 +274,7 @@ def _status_document(now: TeamStatus) -> dict[str, Any]:
     refused = (*agreed.refused, *(refusal for each in now.outgoing for refusal in each.refused))
     return {
         "remote": joined.remote if joined else None,
+        "repo": (joined.repo or None) if joined else None,
         "name": joined.name if joined else None,
         "may_push": joined.may_push if joined else False,
         "shared": now.entries,
@@ -248,6 +285,9 @@ def _status_document(now: TeamStatus) -> dict[str, Any]:
             if not o.refused
         ],
         "refused": [_refused_document(each) for each in refused],
+        "problems": [
+            {"cause": each.cause, "message": each.message, "since": each.since.isoformat()} for each in now.problems
+        ],
     }
 
 

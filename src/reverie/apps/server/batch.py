@@ -1,6 +1,7 @@
 """The body of a PUT: entries by path, checked before the database is asked anything.
 
-Everything that can be wrong without knowing what is stored is found here: form, paths, hashes, sizes, secrets.
+Everything that can be wrong without knowing what is stored is found here: form, paths, hashes, sizes, secrets, and
+memories that are private by their type.
 A batch with one bad entry is refused as a whole; the answer lists every bad entry.
 """
 
@@ -14,7 +15,10 @@ import msgspec
 from reverie.apps.server.entry_paths import find_path_problem, fold_path
 from reverie.apps.server.faults import RequestFault
 from reverie.apps.server.limits import Limits
+from reverie.errors import Damaged
 from reverie.files import secret_scan
+from reverie.memory.topics.scope import find_private_reason
+from reverie.memory.topics.topic import parse_topic
 from reverie.values import value
 
 _AUTHOR_CHARS_MAX = 200
@@ -116,7 +120,17 @@ def _find_text_problem(entry: EntryDocument, limits: Limits) -> dict[str, object
     if findings := secret_scan.scan(entry.text):
         detail = "possible secret; remove it, then push again"
         return {"rule": findings[0].rule, "line": findings[0].line, "detail": detail}
+    if reason := _find_private_reason(entry.text):
+        return {"rule": "private", "detail": reason}
     return None
+
+
+def _find_private_reason(text: str) -> str:
+    """Why a memory must not be shared, by its type; the same rule as on every client."""
+    try:
+        return find_private_reason(parse_topic("entry.md", text)).partition(";")[0]
+    except Damaged:
+        return ""
 
 
 _STATUS = {"too_large": 413}
@@ -124,7 +138,7 @@ _STATUS = {"too_large": 413}
 
 def _refusal(refused: list[dict[str, object]]) -> RequestFault:
     rules = {str(each["rule"]) for each in refused}
-    known = {"path", "author", "base_sha256", "deleted", "text", "too_large", "sha256"}
+    known = {"path", "author", "base_sha256", "deleted", "text", "too_large", "sha256", "private"}
     code = next(iter(rules)) if len(rules) == 1 else "refused"
     if rules - known:
         code = "secret"

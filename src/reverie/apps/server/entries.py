@@ -139,7 +139,7 @@ def read_revisions(connection: Connection, state: RepoState, path: str) -> list[
 
 
 def redact_revisions(connection: Connection, principal: Principal, repo: str, path: str, *, now: int) -> int:
-    """Remove the text and the hash of all earlier revisions of an entry; those of a deleted entry are all earlier.
+    """Remove the text and the hash of all earlier revisions of an entry; of a deleted entry, of all.
 
     Without the admin scope only what the same person wrote may be redacted.
     """
@@ -163,6 +163,11 @@ def redact_revisions(connection: Connection, principal: Principal, repo: str, pa
     redacted = connection.execute(
         update(revisions).where(*is_kept).values(text=None, sha256="", redacted_at=now, redacted_by=principal.actor)
     ).rowcount
+    connection.execute(
+        update(entries)
+        .where(entries.c.repo_id == state.id, entries.c.path == path, entries.c.deleted.is_(True))
+        .values(sha256="")
+    )
     detail = {"path": path, "revisions": redacted}
     append_audit(connection, principal.tenant_id, principal.actor, "redact", repo, detail, now)
     return redacted
@@ -249,16 +254,26 @@ def _check_precondition(
         message = "send If-Match with the ETag of the last pull, or base_sha256 with every entry"
         raise RequestFault(428, "precondition_required", message, headers=headers, version=state.version)
     conflicts = {
-        entry.path: {key: row[key] for key in ("sha256", "deleted", "version")}
+        entry.path: {"sha256": _present_hash(row), "deleted": row["deleted"], "version": row["version"]}
         for entry in batch
         if entry.base_sha256 is not None
-        if (row := stored.get(entry.path, _ABSENT))["sha256"] != entry.base_sha256
+        if (row := stored.get(entry.path, _ABSENT)) and _present_hash(row) != entry.base_sha256
         if not _is_stored(row, entry)
     }
     if conflicts:
         message = f"{len(conflicts)} of {len(batch)} entries changed on the server; pull, merge, and push again"
         listed = dict(list(conflicts.items())[:_CONFLICTS_LISTED_MAX])
         raise RequestFault(412, "changed", message, headers=headers, version=state.version, conflicts=listed)
+
+
+def _present_hash(row: dict[str, Any]) -> str:
+    """The hash that a writer must have seen; that of a tombstone is of the text it stands for."""
+    return "" if row["deleted"] else row["sha256"]
+
+
+def _hash_of_deleted(before: dict[str, Any] | None) -> str:
+    """What a tombstone keeps of a text, so that a client which still has a copy of it knows that it was deleted."""
+    return "" if before is None else before["sha256"]
 
 
 _ABSENT: dict[str, Any] = {"sha256": "", "deleted": False, "version": 0, "trust": ""}
@@ -327,7 +342,16 @@ def _store(
     sizes = {entry.path: (entry.folded, entry.size_bytes) for entry in changes}
     connection.execute(
         insert(entries),
-        [{**row, "folded": sizes[row["path"]][0], "size": sizes[row["path"]][1], "updated_at": now} for row in rows],
+        [
+            {
+                **row,
+                "sha256": _hash_of_deleted(stored.get(row["path"])) if row["deleted"] else row["sha256"],
+                "folded": sizes[row["path"]][0],
+                "size": sizes[row["path"]][1],
+                "updated_at": now,
+            }
+            for row in rows
+        ],
     )
     for row in rows:
         oldest = row["revision"] - principal.limits.versions_kept

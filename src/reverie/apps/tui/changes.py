@@ -73,7 +73,7 @@ async def team(host: Host, argument: str) -> None:
     if argument == "push" and not now.joined.may_push:
         rows = [
             PickerRow("no", "Not now"),
-            PickerRow("yes", f"Yes, share them with all who can read {now.joined.remote}"),
+            PickerRow("yes", f"Yes, share them with all who can read {now.joined.place}"),
         ]
         if await host.choose("Share team memories?", rows) != "yes":
             return
@@ -85,7 +85,8 @@ async def team(host: Host, argument: str) -> None:
         host.say(f"/team takes status, pull or push, not {argument!r}", "warning")
         return
     shown = [(each.path, f"{each.change}, {each.author}, {each.trust or 'trust unknown'}") for each in now.outgoing]
-    title = f"{now.joined.remote} as {now.joined.name}: {format_count(now.entries, 'memory', 'memories')} shared"
+    shown += [("not in sync", problem.message) for problem in now.problems]
+    title = f"{now.joined.place} as {now.joined.name}: {format_count(now.entries, 'memory', 'memories')} shared"
     host.show(ListingPiece(title, tuple(shown) or (("nothing to send", ""),)))
 
 

@@ -57,6 +57,7 @@ TOKENS: tuple[SecretRule, ...] = (
     _token("gitlab-token", "gl", r"gl(?:pat|dt|rt|ptt|cbt|soat|ft|ffct|imt|agent|oas)-[\w.-]{20,}"),
     _token("gitlab-session", "_gitlab_session=", r"_gitlab_session=[0-9a-z]{32}"),
     _token("gitlab-runner-token", "GR1348941", r"GR1348941[\w-]{20}"),
+    _token("reverie-token", "rvt_", r"rvt_[\w-]{43}"),
     _token("slack-token", "xox", r"xox[abcdeoprs](?:\.xox[abp])?-[A-Za-z0-9-]{10,}"),
     _token("slack-app-token", "xapp-", r"xapp-\d-[A-Z0-9]{8,}-\d{8,}-[a-z0-9]{16,}"),
     _token(

@@ -9,6 +9,7 @@ them elsewhere; `sync` brings both together.
 - `state`: which remote was joined, and what both sides last agreed on
 - `sync`: pull and push over any `TeamRemote`
 - `git_remote`: a branch of a git repository as the remote; no server
+- `http_remote`: a repository at a team server as the remote
 - `team`: `Team`, what the command line and sessions use
 - `watch`: pushes after edits and pulls now and then
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from reverie.values import value
@@ -58,6 +58,16 @@ class TeamSnapshot:
     """What the transport itself would not read: links, odd paths, files that are too large."""
 
 
+@value
+class SentChanges:
+    """What became of changes that were sent."""
+
+    version: str
+    """Up to which state of the remote everything is known here: the new one, unless others wrote in between."""
+    refused: tuple[RefusedEntry, ...] = ()
+    """What the remote would not store; all other changes are stored."""
+
+
 class TeamRemote(Protocol):
     """Where the entries of a team lie: a git branch or a server."""
 
@@ -77,13 +87,16 @@ class TeamRemote(Protocol):
             Unavailable: it cannot be reached, or does not let us in.
         """
 
-    def send(self, snapshot: TeamSnapshot, changes: Mapping[str, TeamEntry]) -> str:
-        """Add changes to a snapshot, all or none, and return the new version.
+    def send(self, snapshot: TeamSnapshot, changes: Mapping[str, TeamEntry]) -> SentChanges:
+        """Add changes to a snapshot. Sending again what is stored already changes nothing.
 
         Raises:
-            Conflict: somebody else changed the remote since that snapshot.
-            Unavailable: it cannot be reached, or does not let us write.
+            Conflict: somebody else changed the same entries since that snapshot; some changes may be stored.
+            Unavailable: it cannot be reached, or does not let us write; some changes may be stored.
         """
+
+    def erase(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Remove earlier texts of deleted entries as far as possible; returns what keeps them, in words."""
 
 
 def hash_text(text: str) -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -30,7 +31,15 @@ from reverie.memory.store.git.commits import (
 )
 from reverie.memory.store.git.repository import PRIVATE, Git
 from reverie.memory.store.worktree import INDEX_FILE
-from reverie.memory.team.entry import RefusedEntry, TeamEntry, TeamSnapshot, clean_name, live_entry, tombstone
+from reverie.memory.team.entry import (
+    RefusedEntry,
+    SentChanges,
+    TeamEntry,
+    TeamSnapshot,
+    clean_name,
+    live_entry,
+    tombstone,
+)
 from reverie.memory.team.rules import find_path_fault
 from reverie.memory.topics.topic import parse_topic
 from reverie.settings.tree import TeamSettings
@@ -66,9 +75,7 @@ def parse_address(address: str, directory: Path) -> str:
     if url is not None:
         if url[1] in {"ssh", "git", "file"} or is_marked or text.rstrip("/").endswith(".git"):
             return text
-        raise UserMistake(
-            f"{text} looks like a server, which cannot be joined yet; for a git repository write git+{text}"
-        )
+        raise UserMistake(f"{text} is not the address of a git repository; if it is one, write git+{text}")
     if "::" in text:
         raise UserMistake(f"{address!r} names a remote helper; name a path, or an ssh, https or git address")
     if re.match(r"[^/\\]+:", text) and not (directory / text).exists():
@@ -122,7 +129,7 @@ class GitRemote:
         head = git.run("rev-parse", "--verify", f"{_FETCHED}^{{commit}}").decode().strip()
         return self._read_snapshot(git, head, known, version)
 
-    def send(self, snapshot: TeamSnapshot, changes: Mapping[str, TeamEntry]) -> str:
+    def send(self, snapshot: TeamSnapshot, changes: Mapping[str, TeamEntry]) -> SentChanges:
         """Add one commit to the branch."""
         git = self._open()
         files: dict[str, bytes | None] = {}
@@ -145,7 +152,12 @@ class GitRemote:
         finally:
             remove_pending(git)
         git.run("update-ref", _FETCHED, commit)
-        return commit
+        return SentChanges(commit)
+
+    def erase(self, paths: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002
+        """Forget our copy of the objects; the branch keeps its history."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+        return ("earlier commits of its branch",)
 
     def _push(self, git: Git, commit: str) -> None:
         arguments = ("push", "--porcelain", "--no-verify", self.address, f"{commit}:{_REMOTE_BRANCH}")

@@ -38,6 +38,14 @@ class TeamFolder:
         return self.directory / "agreed.json"
 
     @property
+    def sending(self) -> Path:
+        return self.directory / "sending.json"
+
+    @property
+    def problems(self) -> Path:
+        return self.directory / "problems.json"
+
+    @property
     def texts(self) -> Path:
         return self.directory / "texts"
 
@@ -59,10 +67,17 @@ class Joined:
     name: str
     """Under which name this person shares."""
     email: str = ""
+    repo: str = ""
+    """The repository at a team server; empty for a git remote."""
     is_active: bool = True
     """False after `leave`: the agreement is kept, so that joining again brings nothing back that was deleted."""
     may_push: bool = False
     """Whether the user has agreed to share with this remote."""
+
+    @property
+    def place(self) -> str:
+        """The remote as people name it."""
+        return f"{self.remote} ({self.repo})" if self.repo else self.remote
 
 
 @value
@@ -76,6 +91,18 @@ class AgreedState:
     pulled: datetime | None = None
     mine: frozenset[str] = frozenset()
     """Paths whose text was written on this machine. A name is no proof: anybody can take one."""
+    is_complete: bool = True
+    """False when the last pull could not take everything; the next one asks for all of it again."""
+
+
+@value
+class SyncProblem:
+    """Why the last exchange failed, by cause; gone once an exchange succeeds."""
+
+    cause: str
+    """`unreachable`, `token`, `permission`, `rate`, `deletions`, `conflict` or `state`."""
+    message: str
+    since: datetime
 
 
 def team_folder(folder: MemoryFolder) -> TeamFolder:
@@ -98,6 +125,7 @@ def read_joined(folder: TeamFolder) -> Joined | None:
             str(row["remote"]),
             clean_name(str(row["name"])),
             str(row.get("email", "")),
+            str(row.get("repo", "")),
             is_active=row.get("active") is True,
             may_push=row.get("may_push") is True,
         )
@@ -112,6 +140,7 @@ def write_joined(folder: TeamFolder, joined: Joined) -> None:
         "remote": joined.remote,
         "name": joined.name,
         "email": joined.email,
+        **({"repo": joined.repo} if joined.repo else {}),
         "active": joined.is_active,
         "may_push": joined.may_push,
     }
@@ -143,7 +172,8 @@ def read_agreed(folder: TeamFolder, *, with_texts: bool = True) -> AgreedState:
         refused = tuple(RefusedEntry(each["path"], each["rule"], each["line"]) for each in row["refused"])
         pulled = datetime.fromisoformat(row["pulled"]) if row["pulled"] else None
         mine = frozenset(path for path, entry in row["entries"].items() if entry.get("mine") is True)
-        return AgreedState(str(row["version"]), entries, refused, pulled, mine)
+        is_complete = row.get("complete", True) is True
+        return AgreedState(str(row["version"]), entries, refused, pulled, mine, is_complete)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _damage(folder.agreed) from error
 
@@ -160,6 +190,7 @@ def write_agreed(folder: TeamFolder, state: AgreedState) -> None:
     row = {
         "version": state.version,
         "pulled": state.pulled.isoformat() if state.pulled else None,
+        "complete": state.is_complete,
         "entries": {
             path: {
                 "sha256": entry.sha256,
@@ -180,7 +211,48 @@ def write_agreed(folder: TeamFolder, state: AgreedState) -> None:
 
 def remove_agreed(folder: TeamFolder) -> None:
     """Forget what was agreed with a remote that is joined no more."""
-    remove_file(folder.agreed)
+    for path in (folder.agreed, folder.sending, folder.problems):
+        remove_file(path)
+
+
+def read_sending(folder: TeamFolder) -> dict[str, tuple[str, ...]]:
+    """Path → hashes of texts that were sent and never confirmed; the hash of a deletion is empty."""
+    content = read_small(folder.sending, limit_bytes=_MOST_BYTES)
+    if content is None:
+        return {}
+    try:
+        return {str(path): tuple(map(str, hashes)) for path, hashes in _parse(folder.sending, content).items()}
+    except (AttributeError, TypeError) as error:
+        raise _damage(folder.sending) from error
+
+
+def write_sending(folder: TeamFolder, sending: Mapping[str, tuple[str, ...]]) -> None:
+    """Keep what is about to be sent; an answer that is lost does not turn an own text into somebody else's."""
+    if sending:
+        write_atomic(folder.sending, json.dumps(sending, ensure_ascii=False) + "\n")
+    else:
+        remove_file(folder.sending)
+
+
+def read_problems(folder: TeamFolder) -> dict[str, SyncProblem]:
+    """Why exchanges fail at present, by cause; nothing where the list cannot be read."""
+    with suppress(Damaged, KeyError, TypeError, AttributeError, ValueError):
+        rows = _parse(folder.problems, read_small(folder.problems) or b"{}")
+        return {
+            str(cause): SyncProblem(str(cause), str(row["message"]), datetime.fromisoformat(row["since"]))
+            for cause, row in rows.items()
+        }
+    return {}
+
+
+def write_problems(folder: TeamFolder, problems: Mapping[str, SyncProblem]) -> None:
+    """Keep why exchanges fail."""
+    if problems:
+        rows = {cause: {"message": each.message, "since": each.since.isoformat()} for cause, each in problems.items()}
+        write_folder(folder.directory)
+        write_atomic(folder.problems, json.dumps(rows, ensure_ascii=False, indent=1) + "\n", durable=False)
+    else:
+        remove_file(folder.problems, durable=False)
 
 
 def _read_text(folder: TeamFolder, sha256: str) -> str:

@@ -21,10 +21,24 @@ from reverie.memory.store.erased_sentences import read_erased
 from reverie.memory.store.topic_store import Store
 from reverie.memory.store.worktree import TEAM, is_topic_path, list_tracked, read_tracked
 from reverie.memory.store.writer import conflict_path
-from reverie.memory.team.entry import RefusedEntry, TeamEntry, TeamRemote, TeamSnapshot, live_entry, tombstone
+from reverie.memory.team.entry import (
+    RefusedEntry,
+    TeamEntry,
+    TeamRemote,
+    TeamSnapshot,
+    live_entry,
+    tombstone,
+)
 from reverie.memory.team.merge import merge_file
 from reverie.memory.team.rules import find_refusals, name_paths
-from reverie.memory.team.state import AgreedState, TeamFolder, read_agreed, write_agreed
+from reverie.memory.team.state import (
+    AgreedState,
+    TeamFolder,
+    read_agreed,
+    read_sending,
+    write_agreed,
+    write_sending,
+)
 from reverie.memory.topics.topic import parse_topic
 from reverie.settings.tree import TeamSettings
 from reverie.values import value
@@ -33,6 +47,7 @@ _PUSH_TRIES = 8
 """How often a push starts again because somebody else was faster."""
 _PAUSE_SECONDS = 0.1
 """Before the second try; grows with each, by a random share so that two do not meet again."""
+_SENT_KEPT = 4
 _MANY_DELETIONS = 10
 """From so many on, deletions of more than half of all entries are taken for an accident unless a person agrees."""
 
@@ -107,8 +122,9 @@ class TeamSync:
                     return report
                 if not may_delete_many:
                     _refuse_many_deletions(ready, agreed)
+                write_sending(self.folder, _add_hashes(read_sending(self.folder), ready))
                 try:
-                    version = self.remote.send(snapshot, ready)
+                    sent = self.remote.send(snapshot, ready)
                 except Conflict:
                     if attempt + 1 == _PUSH_TRIES:
                         raise
@@ -116,12 +132,16 @@ class TeamSync:
                     more, snapshot, agreed = self._pull()
                     report = _join(report, more)
                     continue
-                entries, mine = {**agreed.entries, **ready}, agreed.mine.union(ready)
-                write_agreed(self.folder, replace(agreed, version=version, entries=entries, mine=mine))
+                refused = {each.path for each in sent.refused}
+                stored = {path: entry for path, entry in ready.items() if path not in refused}
+                entries, mine = {**agreed.entries, **stored}, agreed.mine.union(stored)
+                write_agreed(self.folder, replace(agreed, version=sent.version, entries=entries, mine=mine))
+                write_sending(self.folder, {})
                 return replace(
                     report,
-                    pushed=tuple(path for path, entry in ready.items() if not entry.is_deleted),
-                    deleted=(*report.deleted, *(path for path, entry in ready.items() if entry.is_deleted)),
+                    pushed=tuple(path for path, entry in stored.items() if not entry.is_deleted),
+                    deleted=(*report.deleted, *(path for path, entry in stored.items() if entry.is_deleted)),
+                    refused=_unique((*report.refused, *sent.refused)),
                 )
             raise AssertionError("unreachable")
 
@@ -134,20 +154,35 @@ class TeamSync:
 
     def _pull(self) -> tuple[SyncReport, TeamSnapshot, AgreedState]:
         agreed = read_agreed(self.folder)
-        snapshot = self.remote.fetch(agreed.entries, agreed.version)
+        snapshot = self.remote.fetch(agreed.entries, agreed.version if agreed.is_complete else "")
         if snapshot is None:
             unchanged = TeamSnapshot(agreed.version, agreed.entries, agreed.refused)
             return SyncReport(refused=agreed.refused), unchanged, agreed
         report, accepted, mine = self._take(agreed, snapshot)
-        agreed = AgreedState(snapshot.version, accepted, report.refused, self.now(), frozenset(mine))
+        self._drop_settled(agreed, snapshot)
+        is_complete = not snapshot.refused and accepted == snapshot.entries
+        agreed = AgreedState(snapshot.version, accepted, report.refused, self.now(), frozenset(mine), is_complete)
         write_agreed(self.folder, agreed)
         return report, snapshot, agreed
+
+    def _drop_settled(self, agreed: AgreedState, snapshot: TeamSnapshot) -> None:
+        """Forget what was sent where the remote shows what became of it; the rest may still be on its way."""
+        sending = read_sending(self.folder)
+        if not sending:
+            return
+
+        def is_open(path: str) -> bool:
+            before, now = agreed.entries.get(path), snapshot.entries.get(path)
+            return now is None or (now == before and _hash_sent(now) not in sending[path])
+
+        write_sending(self.folder, {path: hashes for path, hashes in sending.items() if is_open(path)})
 
     def _take(
         self, agreed: AgreedState, snapshot: TeamSnapshot
     ) -> tuple[SyncReport, Mapping[str, TeamEntry], set[str]]:
         """Merge a snapshot into the directory; returns what is agreed on from then on, and what of it is ours."""
         change = Change("sync", "take what the team shares")
+        sending = read_sending(self.folder)
         accepted: dict[str, TeamEntry] = {}
         mine: set[str] = set()
         refused = list(snapshot.refused)
@@ -163,6 +198,9 @@ class TeamSync:
             files: dict[str, bytes | None] = {}
             for path in sorted({*agreed.entries, *snapshot.entries}):
                 base, theirs = agreed.entries.get(path), snapshot.entries.get(path)
+                # A push whose answer was lost: what is there is ours, and what was edited here since continues it.
+                is_sent = theirs is not None and _hash_sent(theirs) in sending.get(path, ())
+                base = theirs if is_sent else base
                 faults: tuple[RefusedEntry, ...] = ()
                 if theirs is not None and theirs.text is not None and (base is None or base.sha256 != theirs.sha256):
                     faults = find_refusals(path, theirs.text, self.settings, direction="in", erased=erased)
@@ -175,9 +213,7 @@ class TeamSync:
                 if theirs is not None:
                     accepted[path] = theirs
                     is_same = base is not None and base.sha256 == theirs.sha256
-                    # A push that was killed before it noted its end.
-                    is_own = theirs.text == ours.get(path) and theirs.author == self.me
-                    if (is_same and path in agreed.mine) or (not is_same and is_own):
+                    if is_sent or (is_same and path in agreed.mine):
                         mine.add(path)
                 merged = merge_file(path, base, ours.get(path), theirs)
                 if merged.text != ours.get(path):
@@ -244,6 +280,16 @@ def read_team_files(store: Store) -> tuple[dict[str, str], set[str]]:
         except UnicodeDecodeError:
             unreadable.add(path)
     return texts, unreadable
+
+
+def _hash_sent(entry: TeamEntry) -> str:
+    return "" if entry.is_deleted else entry.sha256
+
+
+def _add_hashes(sending: Mapping[str, tuple[str, ...]], changes: Mapping[str, TeamEntry]) -> dict[str, tuple[str, ...]]:
+    """What may be on its way, the new changes included; a few hashes per path are enough."""
+    new = {path: (*sending.get(path, ()), _hash_sent(entry)) for path, entry in changes.items()}
+    return {path: tuple(dict.fromkeys(hashes))[-_SENT_KEPT:] for path, hashes in {**sending, **new}.items()}
 
 
 def _refuse_many_deletions(ready: Mapping[str, TeamEntry], agreed: AgreedState) -> None:
