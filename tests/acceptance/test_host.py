@@ -16,7 +16,7 @@ from tests.acceptance.workplace import ASKED, Workplace, workplace
 from tests.messages.host_sessions import CASES, Case, records
 from tests.requirements import requirement
 
-pytestmark = [pytest.mark.host, needs_host, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.agents, needs_host, pytest.mark.timeout(300)]
 
 
 def answer(incoming: Incoming) -> ScriptAction:

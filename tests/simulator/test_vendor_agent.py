@@ -13,7 +13,7 @@ from tests.requirements import requirement
 
 
 @requirement("simulator:client:official")
-@pytest.mark.host
+@pytest.mark.agents
 @needs_host
 @pytest.mark.parametrize("chosen", [(), ("--model", "claude-sonnet-4-5")], ids=["its own model", "with thinking"])
 def test_it_runs_a_tool_and_reads_its_own_cache(tmp_path: Path, chosen: tuple[str, ...]) -> None:
