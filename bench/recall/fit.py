@@ -26,11 +26,12 @@ from bench.recall.work import BUDGET_BYTES, KINDS, MOST_HITS, NOW, WorkStore, dr
 from reverie.memory.search.document import Query
 from reverie.memory.search.engine import SearchIndex, embed_documents
 from reverie.memory.search.features import BY_MEANING_VERBATIM, BY_WORDS_VERBATIM
-from reverie.memory.search.render import Hit, attachment, describe_in_a_line
+from reverie.memory.search.render import DESCRIBED_FROM, Hit, attachment, describe_in_a_line
 from reverie.memory.search.semantic import can_read
 from reverie.memory.search.topic_index import document_of
 from reverie.memory.search.weights import find_weights
 from reverie.memory.topics.age import header
+from reverie.memory.topics.filenames import file_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,10 +56,10 @@ _EVERY_CHAT = 4
 """One question in so many of those that each have a store of their own: embedding all takes an hour."""
 _SOFTNESS = 3.0
 """How strongly weights are held near zero."""
-_UNRELATED_WHOLE, _UNRELATED_BYTES = 0.12, 345.0
+_UNRELATED_WHOLE, _UNRELATED_BYTES = 0.12, 360.0
 """What the thresholds aim at."""
 _DIRECTORY = "/tmp/tmp12345678/memory"
-_HEADING_BYTES, _LEAST_WHOLE_BYTES = 100.0, 1_000.0
+_HEADING_BYTES, _LEAST_WHOLE_BYTES = 70.0, 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Asked:
     grades: Array
     pieces: tuple[tuple[int, ...], ...]
     """What must be shown: places of candidates of which one is enough, none where there is no candidate for it."""
+    name_bytes: Array
     line_bytes: Array
     whole_bytes: Array
     is_by_meaning: bool
@@ -168,8 +170,7 @@ def _ask(
                     ),
                     np.array([grades.get(each.key, 0) for each in candidates], dtype=np.float64),
                     tuple(tuple(places[keys[name]] for name in piece if keys.get(name) in places) for piece in pieces),
-                    np.array([costs[each.key][0] for each in candidates], dtype=np.float64),
-                    np.array([costs[each.key][1] for each in candidates], dtype=np.float64),
+                    *(np.array([costs[each.key][way] for each in candidates], dtype=np.float64) for way in range(3)),
                     embedder is not None and can_read(query.text),
                 )
             )
@@ -183,13 +184,15 @@ def list_features(*, has_vectors: bool) -> tuple[str, ...]:
     return (*_BY_WORDS, *_VERBATIM)
 
 
-def _costs(topic: Topic) -> tuple[int, int]:
-    """What a topic takes in a conversation, as a line and whole."""
+def _costs(topic: Topic) -> tuple[int, int, int]:
+    """What a topic takes in a conversation: named by its file, with its description, and whole."""
+    topic = replace(topic, path=file_name(topic.type, topic.name))
     head = f'---\nname: "{topic.name}"\ndescription: "{topic.description}"\ntype: {topic.type}\n---\n'
     path = f"{_DIRECTORY}/{topic.path}"
     hit = Hit(topic, 0.0, "", head + topic.body, header=header(replace(topic, path=path), NOW), path=path)
     whole = len(attachment([hit]).encode()) + 2
-    return len(describe_in_a_line(hit).encode()) + 1, min(BUDGET_BYTES, whole)
+    name, line = (len(describe_in_a_line(replace(hit, score=score)).encode()) + 1 for score in (0.0, 1.0))
+    return name, line, min(BUDGET_BYTES, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,14 +276,15 @@ def show(asked: Iterable[tuple[Asked, Array]], line: float, whole: float) -> Sho
     for each, likely in asked:
         order = np.argsort(-likely, kind="stable")[:MOST_HITS]
         chosen = order[likely[order] >= line].tolist()
+        line_bytes = np.where(likely >= DESCRIBED_FROM, each.line_bytes, each.name_bytes)
         room, named, wholes = BUDGET_BYTES - (_HEADING_BYTES if chosen else 0.0), set(), set()
         for number, place in enumerate(chosen):
-            spare = room - float(each.line_bytes[chosen[number + 1 :]].sum())
+            spare = room - float(line_bytes[chosen[number + 1 :]].sum())
             if likely[place] >= whole and spare >= min(_LEAST_WHOLE_BYTES, each.whole_bytes[place]):
                 room -= min(spare, each.whole_bytes[place])
                 wholes.add(place)
-            elif each.line_bytes[place] <= room:
-                room -= each.line_bytes[place]
+            elif line_bytes[place] <= room:
+                room -= line_bytes[place]
             else:
                 break
             named.add(place)

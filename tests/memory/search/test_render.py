@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.search.analyze import terms
-from reverie.memory.search.render import Hit, RenderLimits, Shown, attachment, excerpt, find_still_shown, fit_into_turn
+from reverie.memory.search.render import (
+    DESCRIBED_FROM,
+    Hit,
+    RenderLimits,
+    Shown,
+    attachment,
+    describe_in_a_line,
+    excerpt,
+    find_still_shown,
+    fit_into_turn,
+)
 from reverie.memory.topics.topic import Topic
 from tests.requirements import requirement
 
@@ -121,3 +131,18 @@ def test_a_shown_memory_may_return_after_enough_was_said() -> None:
 
     assert find_still_shown([early, late], 50_999, RenderLimits()) == (early, late)
     assert find_still_shown([early, late], 51_000, RenderLimits()) == (late,)
+
+
+def test_a_less_likely_memory_is_named_by_its_file_alone() -> None:
+    topic = Topic(
+        path="feedback_leave_legacy_gateway_unformatted.md", name="Leave it", description="Never run black", body="…"
+    )
+    likely = describe_in_a_line(Hit(topic, DESCRIBED_FROM, "", ""))
+    unlikely = describe_in_a_line(Hit(topic, DESCRIBED_FROM - 0.01, "", ""))
+    assert likely == "- feedback_leave_legacy_gateway_unformatted.md: Never run black"
+    assert unlikely == "- feedback_leave_legacy_gateway_unformatted.md"
+
+
+def test_a_file_name_that_says_little_comes_with_the_description() -> None:
+    topic = Topic(path="项目.md", name="项目", description="Never run black", body="…")
+    assert describe_in_a_line(Hit(topic, 0.01, "", "")) == "- 项目.md: Never run black"

@@ -11,8 +11,6 @@ from reverie.values import value
 
 _LEAST_OPENING = 12
 """A shorter name may begin its text by chance."""
-_BEYOND_DESCRIPTION = 1.5
-"""A text that is hardly longer than its description is summed up by it: one sentence that was kept as a rule."""
 
 
 @value
@@ -36,11 +34,9 @@ class SearchDocument:
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether it is a text kept as it was said: its name is its own beginning, and no description sums it up."""
+        """Whether it is a text kept as it was said: its name is its own beginning and sums up nothing."""
         name = " ".join(self.name.split()).rstrip(" .…")
-        if len(name) < _LEAST_OPENING or len(self.body) < _BEYOND_DESCRIPTION * len(self.description):
-            return False
-        return " ".join(self.body[: 2 * len(name) + 100].split()).startswith(name)
+        return len(name) >= _LEAST_OPENING and " ".join(self.body[: 2 * len(name) + 100].split()).startswith(name)
 
     @property
     def situation(self) -> str:

@@ -23,7 +23,7 @@ from reverie.memory.topics.situations import Situation
 if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds, VectorTable
 
-_CANDIDATES = 100
+_CANDIDATES = 40
 """How many documents are measured in full of those that words find, and of those that vectors find."""
 _POSTINGS_READ = 2_000
 """How many matches the first pass may visit. The most telling words come first; a common word beyond this is only

@@ -34,8 +34,8 @@ VECTOR_WEIGHTS: dict[str, float] = {
 }  # fmt: skip
 _BY_WORDS, _WITH_VECTORS = WORD_WEIGHTS | BY_HAND, VECTOR_WEIGHTS | BY_HAND
 THRESHOLDS = {
-    "words": {"plain": (0.0175, 0.19), "asks": (0.027, 0.445)},
-    "vectors": {"plain": (0.0195, 0.33), "asks": (0.0185, 0.56)},
+    "words": {"plain": (0.0115, 0.19), "asks": (0.016, 0.47)},
+    "vectors": {"plain": (0.012, 0.33), "asks": (0.009, 0.6)},
 }
 """From which probability on a memory is named in a line, and from which on it is shown whole. One that says for which
 requests it is meant must be likelier to be shown whole, since it is likelier by chance too."""

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _LEFT_OUT = "[…]"
 _LINE_CHARS = 60
 """How much of its description stands in the line of a memory, beside the file name, which has its name."""
+DESCRIBED_FROM = 0.08
+"""One that is less likely to help is named by its file alone, where that is a name in words."""
+_LEAST_FILE_WORDS = 4
+"""Type and three words of a name."""
 _LINE_BREAK = "\n"
 _LINE_MARKS = {"seen": " (seen in a file or page, not said by the user)"}
 LINES_HEADING = "May matter (read first), in "
@@ -120,10 +124,12 @@ def _folder_of(hit: Hit) -> str:
 
 
 def describe_in_a_line(hit: Hit) -> str:
-    """One line on a memory: its file, and what it says in short."""
+    """One line on a memory: its file, and what it says in short if it is likely enough to help."""
     topic = hit.topic
-    says = " ".join((topic.description or topic.name or topic.body[:_LINE_CHARS]).split())
     mark = _LINE_MARKS.get(topic.trust or "", "")
+    if hit.score < DESCRIBED_FROM and topic.path.count("_") + 1 >= _LEAST_FILE_WORDS:
+        return f"- {topic.path}{mark}"
+    says = " ".join((topic.description or topic.name or topic.body[:_LINE_CHARS]).split())
     return f"- {topic.path}: {says if len(says) <= _LINE_CHARS else f'{says[:_LINE_CHARS]}…'}{mark}"
 
 
