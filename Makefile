@@ -76,7 +76,7 @@ bench: $(STAMP)  ## Measure speed, memory and quality; NAME=session measures one
 test-program: $(STAMP)  ## Only the tests that drive whole programs: a terminal in tmux, teammates, many processes at once
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m program tests
 
-test-server: $(STAMP)  ## Only the heavy tests of the team server: replicas on PostgreSQL, killed and restarted
+test-server: $(STAMP)  ## Only the tests of the team server on PostgreSQL, also of replicas that are killed and restarted
 	@$(BIN)/python -m pytest -m server tests
 
 test-agents: $(STAMP)  ## Only the tests with the real programs of other vendors, from npm; NAME=reaches runs some of them

@@ -120,7 +120,7 @@ def test_conflicts_are_those_of_git(tmp_path: Path) -> None:
         done = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
         return done.returncode == 0, done.stdout
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(three_texts())
     def compare(texts: tuple[str, str, str]) -> None:
         is_clean, text = by_git(*texts)

@@ -510,6 +510,7 @@ async def test_a_directory_is_no_bundle(world: World) -> None:
 
 
 @requirement("memory:door:front-matter")
+@pytest.mark.sampled
 @pytest.mark.parametrize("writer", [by_write, by_write_to_team, by_write_to_agent, by_extraction, by_memory_tool])
 @pytest.mark.parametrize("broken", ["name: [unclosed", 'description: "no end', "- a\nb: c", "a: b: c\n  d"])
 async def test_broken_front_matter_is_refused_with_its_line(world: World, writer: Attempt, broken: str) -> None:

@@ -160,6 +160,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @requirement("store:git:damaged-head")
+@pytest.mark.sampled
 @pytest.mark.parametrize("has_note", [True, False])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_reference_is_found_again_and_told(memory: Memory, damage: str, has_note: bool) -> None:

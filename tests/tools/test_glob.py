@@ -26,7 +26,6 @@ PATTERNS = st.lists(
 
 
 @requirement("tools:glob:finds")
-@settings(max_examples=60)
 @given(trees(), PATTERNS)
 def test_it_finds_the_files_that_pathlib_finds(tree: dict[str, str], parts: list[str]) -> None:
     tree = {path: text for path, text in tree.items() if not path.endswith(".gitignore")}

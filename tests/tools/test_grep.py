@@ -64,7 +64,6 @@ def test_both_programs_answer_the_same(tree: dict[str, str], query: dict[str, Js
 
 
 @requirement("tools:grep:same-answers")
-@settings(max_examples=60)
 @given(st.lists(st.sampled_from(["foo", "bar", "", "foo bar"])), st.booleans(), st.integers(0, 2), st.integers(0, 2))
 def test_rows_are_the_matching_lines_and_those_around(
     lines: list[str], multiline: bool, before: int, after: int

@@ -22,7 +22,7 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> str:
     return start_postgresql(folder / "postgresql")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.server)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield sqlite_url(tmp_path / "data")

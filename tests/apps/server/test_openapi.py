@@ -32,6 +32,7 @@ async def test_every_route_is_described(served: Served) -> None:
 
 
 @requirement("server:openapi")
+@pytest.mark.server
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.mark.filterwarnings("ignore")
 def test_no_generated_request_ends_in_a_500(served: Served, thorough: bool) -> None:

@@ -72,6 +72,7 @@ async def _answers(connections: Connections, server: str) -> list[object]:
 
 
 @requirement("mcp:connect:transports")
+@pytest.mark.program
 async def test_a_server_is_reached_over_sse(tmp_path: Path) -> None:
     port = _free_port()
     connections = Connections(around(tmp_path), _unheard)
@@ -160,6 +161,7 @@ async def test_a_server_that_died_between_two_calls_is_connected_again_and_the_c
 
 
 @requirement("mcp:connect:transports", "mcp:connect:again")
+@pytest.mark.program
 async def test_a_server_is_reached_over_http_and_a_request_that_was_never_sent_is_sent_again(tmp_path: Path) -> None:
     """A web server that was started anew does not know the session any more and says so without acting."""
     port = _free_port()

@@ -165,6 +165,7 @@ CASES: dict[str, Case] = {
 
 
 @requirement("dream:replies", "dream:model:checked")
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", list(CASES))
 async def test_what_a_model_leaves_comes_to(tmp_path: Path, name: str) -> None:
     case = CASES[name]

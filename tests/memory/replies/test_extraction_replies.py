@@ -124,6 +124,7 @@ CASES: dict[str, Case] = {
 
 
 @requirement("extraction:replies", "extracting:session:misbehaving")
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", list(CASES))
 async def test_what_a_fork_does_comes_to(tmp_path: Path, name: str) -> None:
     case = CASES[name]

@@ -112,6 +112,7 @@ CASES: dict[str, Case] = {
 
 
 @requirement("learn:replies", "learn:unusable-reply", "extraction:model")
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", list(CASES))
 def test_what_a_reply_comes_to(tmp_path: Path, name: str) -> None:
     case = CASES[name]

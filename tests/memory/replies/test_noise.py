@@ -14,6 +14,7 @@ NOISE = ["the the the the", '{"selected_memories": ["kayaks"], "memories": [{"ty
 
 
 @requirement("recall:selector:replies", "learn:replies", "dream:replies")
+@pytest.mark.sampled
 @pytest.mark.parametrize("said", NOISE)
 @pytest.mark.parametrize("drive", [drive_selector, drive_learning, drive_dream])
 async def test_noise_changes_nothing(tmp_path: Path, drive: Drive, said: str) -> None:

@@ -55,6 +55,7 @@ REPLIES: dict[str, tuple[Json, set[str]]] = {
 
 
 @requirement("recall:selector:replies", "recall:selector")
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", list(REPLIES))
 async def test_what_a_reply_of_the_selector_comes_to(tmp_path: Path, name: str) -> None:
     reply, shown = REPLIES[name]
@@ -68,6 +69,7 @@ async def test_what_a_reply_of_the_selector_comes_to(tmp_path: Path, name: str) 
 
 
 @requirement("recall:selector:replies")
+@pytest.mark.sampled
 @pytest.mark.parametrize("fault", ["overloaded", "server_error", "drop", "invalid", "prompt_too_long"])
 async def test_a_selector_that_fails_costs_nothing(tmp_path: Path, fault: str) -> None:
     with selecting(tmp_path, {"fault": {"kind": fault}}) as at:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from reverie.files.merge import MergedText
 from reverie.memory.topics.anchors import FileAnchor
@@ -76,13 +76,11 @@ def test_files_that_are_no_topics_are_merged_as_lines() -> None:
     assert isinstance(merge_topics("a.md", broken, broken + "x\n", broken + "y\n"), TopicConflict)
 
 
-@settings(max_examples=60)
 @given(topics, topics)
 def test_a_side_that_changed_nothing_yields_to_the_other(base: Topic, other: Topic) -> None:
     assert merged(base, base, other) == merged(base, other, base) == merged(base, other, other) == other
 
 
-@settings(max_examples=60)
 @given(topics, topics, topics)
 def test_a_conflict_does_not_depend_on_the_side(base: Topic, mine: Topic, theirs: Topic) -> None:
     texts = [render_topic(topic) for topic in (base, mine, theirs)]

@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import Damaged, UserMistake
@@ -37,7 +37,6 @@ def test_a_topic_written_and_read_again_is_the_same_topic(topic: Topic) -> None:
 
 
 @requirement("memory:topic:round-trip")
-@settings(max_examples=60)
 @given(topics, topics)
 def test_a_topic_written_over_another_is_the_new_topic(before: Topic, after: Topic) -> None:
     for previous in (render_topic(before), render_topic(before).replace("\n", "\r\n"), before.body, BY_HAND):

@@ -120,7 +120,7 @@ def test_no_text_makes_the_reader_fail(text: str) -> None:
 
 
 @requirement("permissions:shell:values")
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=9).map(lambda pieces: "t" + "".join(pieces)))
 def test_the_shell_runs_nothing_that_was_not_found_in_the_text(
     tmp_path_factory: pytest.TempPathFactory, command: str
