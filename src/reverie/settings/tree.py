@@ -281,6 +281,10 @@ class ServerSettings:
     """Texts of an entry that are kept, the present one included."""
     requests_per_minute: Personal[Count] = 1_200
     """Maximum requests per minute of a token, at each server process; 0 disables the limit."""
+    jobs_at_once: Personal[Count] = 8
+    """Maximum jobs of a tenant that all workers together run at the same time; 0 disables the limit."""
+    job_usd_per_day: Personal[Count] = 10
+    """Maximum cost in US dollars of models in the jobs of a tenant within 24 hours; 0 disables the limit."""
     oidc_issuer: Personal[str | None] = None
     """Issuer of OpenID Connect tokens that are accepted; the three settings go together."""
     oidc_audience: Personal[str | None] = None

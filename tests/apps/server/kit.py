@@ -25,6 +25,8 @@ LIMITS = Limits(
     max_repositories=5,
     versions_kept=5,
     requests_per_minute=0,
+    jobs_at_once=2,
+    job_usd_per_day=1,
 )
 START_SECONDS = 1_790_000_000.0
 
@@ -114,7 +116,7 @@ class Served:
 
 _NAMES = (
     "max_entries", "max_file_bytes", "max_repository_bytes", "max_repositories", "versions_kept",
-    "requests_per_minute",
+    "requests_per_minute", "jobs_at_once", "job_usd_per_day",
 )  # fmt: skip
 
 

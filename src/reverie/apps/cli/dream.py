@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,8 @@ from reverie.amounts import format_count
 from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from reverie.memory.dream.dreams import Dreams, DreamStatus, Dreamt, Reach
     from reverie.memory.dream.estimate import DreamEstimate
@@ -120,24 +120,14 @@ def _estimate_cost(dreams: Dreams, selection: MemorySelection, model_name: str |
     return asyncio.run(run_estimate())
 
 
-@asynccontextmanager
-async def _sleeper(selection: MemorySelection, name: str) -> AsyncIterator[ForkRunner]:
+def _sleeper(selection: MemorySelection, name: str) -> AbstractAsyncContextManager[ForkRunner]:
     """A conversation from which a dream is forked, and of which nothing stays."""
+    from reverie.apps.dream_session import open_dream_session
     from reverie.session import wiring
-    from reverie.session.session import Session
-    from reverie.session.subagents.fork import LoopForks
 
     configuration = selection.common.configuration(selection.project)
-    options = wiring.build_options(
-        configuration, selection.common.directory(selection.project), name, is_interactive=False
-    )
-    session = Session.open(options)
-    try:
-        yield LoopForks(session.parts.loop)
-    finally:
-        await session.close()
-        if not session.entries:
-            session.path.unlink(missing_ok=True)
+    directory = selection.common.directory(selection.project)
+    return open_dream_session(wiring.build_options(configuration, directory, name, is_interactive=False))
 
 
 def _review_proposal(dreams: Dreams, selection: MemorySelection, model_name: str | None, *, asks: bool) -> Dreamt:

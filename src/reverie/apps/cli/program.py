@@ -277,6 +277,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("settings", "Show settings and where their values come from.", "settings", "Setup"),
     Listed("mcp", "Serve the memory to other agents over MCP.", "mcp", "Setup"),
     Listed("serve", "Run the team server, and administer it.", "serve", "Setup"),
+    Listed("worker", "Run jobs of the team server: dreams and extraction of many repositories.", "worker", "Setup"),
     Listed("simulate", "Run a local Messages API with a byte-exact prompt cache.", "simulate", "Setup"),
 )
 

@@ -40,7 +40,7 @@ class ServeTarget:
         try:
             from reverie.apps.server.database import open_database, sqlite_url
         except ImportError as problem:
-            raise _missing(problem) from problem
+            raise missing_extra(problem) from problem
         if self.data is not None and self.database is not None:
             raise UserMistake("--data and --database name two databases; give one")
         if self.database is not None:
@@ -65,7 +65,8 @@ class ServeTarget:
             database.close()
 
 
-def _database_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def database_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `--data` and `--database`."""
     for option in (
         click.option("--database", metavar="URL", help="PostgreSQL: postgresql://USER:PASSWORD@HOST/NAME."),
         click.option("--data", metavar="DIR", help="Directory of a SQLite database (default: ~/.reverie/server)."),
@@ -74,7 +75,7 @@ def _database_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-_tenant_option = click.option(
+tenant_option = click.option(
     "--tenant", default="default", show_default=True, metavar="NAME", help="Organisation that holds the repositories."
 )
 _repo_option = click.option("--repo", required=True, metavar="REPO", help="Repository, such as owner/name.")
@@ -83,7 +84,7 @@ _repo_option = click.option("--repo", required=True, metavar="REPO", help="Repos
 @click.group("serve", invoke_without_command=True)
 @click.option("--host", metavar="ADDRESS", help="Address to listen on (default: 127.0.0.1).")
 @click.option("--port", type=click.IntRange(0, 65_535), metavar="N", help="Port (default: 8377); 0 takes a free one.")
-@_database_options
+@database_options
 @click.pass_context
 def command(ctx: click.Context, host: str | None, port: int | None, data: str | None, database: str | None) -> None:
     """Run the team server until interrupted. The first line printed is its URL.
@@ -107,7 +108,7 @@ def _run_server(target: ServeTarget, host: str | None, port: int | None) -> int:
         from reverie.apps.server.limits import default_limits
         from reverie.apps.server.run import find_port, serve
     except ImportError as problem:
-        raise _missing(problem) from problem
+        raise missing_extra(problem) from problem
     settings = target.common.configuration().settings.server
     address, wanted_port = listen_address(settings, host, port)
     number = find_port(address, wanted_port)
@@ -158,7 +159,7 @@ def _subcommand(name: str) -> Callable[[Callable[..., Any]], click.Command]:
 
         call.__doc__ = function.__doc__
         call.__click_params__ = function.__click_params__  # type: ignore[attr-defined]
-        return command.command(name)(_database_options(as_json(click.pass_obj(call))))
+        return command.command(name)(database_options(as_json(click.pass_obj(call))))
 
     return decorate
 
@@ -169,7 +170,7 @@ def _subcommand(name: str) -> Callable[[Callable[..., Any]], click.Command]:
               help="What it may do; each scope includes those before it.")  # fmt: skip
 @click.option("--member", metavar="NAME", help="Whose token it is: the author of all that is written with it.")
 @click.option("--expires", type=click.IntRange(1), metavar="DAYS", help="Days until it expires (default: never).")
-@_tenant_option
+@tenant_option
 def create_token_command(
     target: ServeTarget,
     *,
@@ -190,7 +191,7 @@ def create_token_command(
     from reverie.apps.server.accounts import create_token, find_member
     from reverie.apps.server.entries import append_audit
 
-    name = None if repo is None else _normalise(repo)
+    name = None if repo is None else normalise(repo)
     now = _now()
     with target.writing(tenant) as (connection, tenant_id):
         member_id = None if member is None else find_member(connection, tenant_id, member)
@@ -208,7 +209,7 @@ def create_token_command(
 
 @_subcommand("tokens")
 @click.option("--revoke", type=int, metavar="ID", help="Revoke this token; it stops working at once.")
-@_tenant_option
+@tenant_option
 def list_tokens_command(target: ServeTarget, *, revoke: int | None, tenant: str, as_json: bool) -> None:
     """List the tokens of a tenant, or revoke one."""
     from reverie.apps.server.accounts import list_tokens, revoke_token
@@ -222,7 +223,7 @@ def list_tokens_command(target: ServeTarget, *, revoke: int | None, tenant: str,
         rows = list_tokens(connection, tenant_id)
     for row in rows:
         row["state"] = _token_state(row, now)
-    _print_rows(rows, ("id", "member", "repo", "scope", "state", "created_at", "expires_at"), as_json)
+    print_rows(rows, ("id", "member", "repo", "scope", "state", "created_at", "expires_at"), as_json)
 
 
 def _token_state(row: dict[str, Any], now: int) -> str:
@@ -262,7 +263,7 @@ def tenants_command(target: ServeTarget, *, add: str | None, remove: str | None,
             .order_by(tenants.c.name)
         )  # fmt: skip
         rows = [{**row, "bytes": int(row["bytes"])} for row in connection.execute(query).mappings()]
-    _print_rows(rows, ("name", "repositories", "entries", "bytes", "created_at"), as_json)
+    print_rows(rows, ("name", "repositories", "entries", "bytes", "created_at"), as_json)
 
 
 @_subcommand("members")
@@ -271,7 +272,7 @@ def tenants_command(target: ServeTarget, *, add: str | None, remove: str | None,
 @click.option("--scope", type=click.Choice(["read", "write", "admin"]), default="write", show_default=True,
               help="With --add: what their OpenID Connect tokens may do.")  # fmt: skip
 @click.option("--remove", metavar="NAME", help="Remove a member and their tokens; what they wrote stays.")
-@_tenant_option
+@tenant_option
 def members_command(
     target: ServeTarget,
     *,
@@ -300,12 +301,12 @@ def members_command(
         columns = (members.c.name, members.c.scope, members.c.subject, members.c.created_at)
         query = select(*columns).where(members.c.tenant_id == tenant_id).order_by(members.c.name)
         rows = [dict(row) for row in connection.execute(query).mappings()]
-    _print_rows(rows, ("name", "scope", "subject", "created_at"), as_json)
+    print_rows(rows, ("name", "scope", "subject", "created_at"), as_json)
 
 
 @_subcommand("limits")
 @click.argument("assignments", nargs=-1, metavar="[NAME=NUMBER]...")
-@_tenant_option
+@tenant_option
 def limits_command(target: ServeTarget, *, assignments: tuple[str, ...], tenant: str, as_json: bool) -> None:
     """Show the limits of a tenant, or set some; NAME=default removes one that was set.
 
@@ -333,12 +334,12 @@ def limits_command(target: ServeTarget, *, assignments: tuple[str, ...], tenant:
             append_audit(connection, tenant_id, _ACTOR, "limits", None, changes, now)
     limits = apply_overrides(default_limits(target.common.configuration().settings.server), json.dumps(merged))
     rows = [{"name": name, "value": getattr(limits, name), "is_default": name not in merged} for name in LIMIT_NAMES]
-    _print_rows(rows, ("name", "value", "is_default"), as_json)
+    print_rows(rows, ("name", "value", "is_default"), as_json)
 
 
 @_subcommand("audit")
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Newest N lines.")
-@_tenant_option
+@tenant_option
 def audit_command(target: ServeTarget, *, limit: int, tenant: str, as_json: bool) -> None:
     """Show who did what: writes, redactions, tokens, members, limits. Texts are never recorded."""
     import json
@@ -354,13 +355,13 @@ def audit_command(target: ServeTarget, *, limit: int, tenant: str, as_json: bool
         {key: row[key] for key in ("at", "actor", "action", "repo")} | {"detail": json.loads(row["detail"])}
         for row in rows
     ]
-    _print_rows(lines, ("at", "actor", "action", "repo", "detail"), as_json)
+    print_rows(lines, ("at", "actor", "action", "repo", "detail"), as_json)
 
 
 @_subcommand("redact")
 @_repo_option
 @click.option("--path", required=True, metavar="PATH", help="Path of an entry.")
-@_tenant_option
+@tenant_option
 def redact_command(target: ServeTarget, *, repo: str, path: str, tenant: str, as_json: bool) -> None:
     """Remove all earlier texts of an entry; of a deleted entry, all texts. Backups made before still hold them."""
     from reverie.apps.server.accounts import Principal
@@ -370,7 +371,7 @@ def redact_command(target: ServeTarget, *, repo: str, path: str, tenant: str, as
     limits = default_limits(target.common.configuration().settings.server)
     with target.writing(tenant) as (connection, tenant_id):
         principal = Principal(tenant_id, tenant, _ACTOR, None, "admin", None, limits)
-        redacted = redact_revisions(connection, principal, _normalise(repo), path, now=_now())
+        redacted = redact_revisions(connection, principal, normalise(repo), path, now=_now())
     if as_json:
         _print({"repo": repo, "path": path, "redacted": redacted})
     else:
@@ -380,7 +381,7 @@ def redact_command(target: ServeTarget, *, repo: str, path: str, tenant: str, as
 @_subcommand("export")
 @_repo_option
 @click.argument("directory", type=click.Path(path_type=Path))
-@_tenant_option
+@tenant_option
 def export_command(target: ServeTarget, *, repo: str, directory: Path, tenant: str, as_json: bool) -> None:
     """Write the entries of a repository to a new DIRECTORY as Markdown files."""
     from reverie.apps.server.backup import export_repository
@@ -389,7 +390,7 @@ def export_command(target: ServeTarget, *, repo: str, directory: Path, tenant: s
         pass
     database = target.open()
     try:
-        paths = export_repository(database, tenant_id, _normalise(repo), directory)
+        paths = export_repository(database, tenant_id, normalise(repo), directory)
     finally:
         database.close()
     if as_json:
@@ -428,7 +429,8 @@ def _copy(target: ServeTarget, act: Callable[[ServerDatabase], dict[str, int]], 
         click.echo(f"{file}: {', '.join(f'{count} {name}' for name, count in counts.items())}")
 
 
-def _normalise(repo: str) -> str:
+def normalise(repo: str) -> str:
+    """The name of a repository as it is stored. Raises `UserMistake`."""
     from reverie.apps.server.accounts import normalise_repo
 
     name = normalise_repo(repo)
@@ -443,7 +445,8 @@ def _confirm(question: str) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def _print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
+def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
+    """Print rows as a table or as JSON."""
     from reverie.apps.cli.output import print_table
 
     if as_json:
@@ -473,7 +476,8 @@ def _now() -> int:
     return int(SystemClock().now().timestamp())
 
 
-def _missing(problem: ImportError) -> Unavailable:
+def missing_extra(problem: ImportError) -> Unavailable:
+    """What to say where a package of the server is not installed."""
     return Unavailable(
         f"the team server requires {problem.name}, which is not installed; run `pip install 'reverie[server]'`"
     )

@@ -25,6 +25,10 @@ class Limits:
     """Earlier texts of an entry that are kept."""
     requests_per_minute: int
     """Of one token, at one server process; 0: no limit."""
+    jobs_at_once: int
+    """Jobs that workers run at the same time, on all machines; 0: no limit."""
+    job_usd_per_day: int
+    """What models may cost in jobs of the last 24 hours; 0: no limit."""
 
 
 LIMIT_NAMES = tuple(field.name for field in dataclasses.fields(Limits))

@@ -10,6 +10,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -143,5 +144,43 @@ audit = Table(
     Index("audit_by_tenant", "tenant_id", "id"),
 )
 
-TENANT_TABLES = ("repos", "entries", "revisions", "audit")
+jobs = Table(
+    "jobs",
+    metadata,
+    _tenant(),
+    Column("key", String(32), primary_key=True),  # made when the job is submitted; the queue has numbers of its own
+    Column("repo", String(200), nullable=False),
+    Column("kind", String(10), nullable=False),
+    Column("starts", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("started_at", BigInteger, nullable=False),  # first; every later start works with the same time
+    Column("finished_at", BigInteger),  # written in the transaction that stores what the job changed
+    Column("result", Text),  # JSON: counts, states, paths; never text of an entry
+    Column("problem", Text),  # why the last start did not finish
+)
+
+job_steps = Table(
+    "job_steps",
+    metadata,
+    _tenant(),
+    Column("job_key", String(32), primary_key=True),
+    Column("step", String(60), primary_key=True),
+    Column("input_sha256", String(64), primary_key=True),
+    Column("model", String(200), nullable=False),
+    Column("reply", Text),  # JSON; NULL once the job is done
+    Column("cost_usd", Float, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index("job_steps_by_time", "tenant_id", "at"),
+)
+
+job_state = Table(
+    "job_state",
+    metadata,
+    _tenant(),
+    Column("repo_id", _Id, ForeignKey("repos.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", String(40), primary_key=True),  # a file of the memory directory's own state, such as dream.json
+    Column("text", Text, nullable=False),
+)
+
+TENANT_TABLES = ("repos", "entries", "revisions", "audit", "jobs", "job_steps", "job_state")
 """Under row-level security on PostgreSQL. Tokens are looked up before the tenant is known, so they are not."""
