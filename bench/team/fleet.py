@@ -103,9 +103,19 @@ class Workers:
 
 
 def run(
-    database_url: str, *, count: int, workers: int = 4, kill_seconds: float = 5.0, stalled: float = 8.0, seed: int = 1
+    database_url: str,
+    *,
+    count: int,
+    workers: int = 4,
+    kill_seconds: float = 5.0,
+    stalled: float = 8.0,
+    seed: int = 1,
+    waits_for_progress: bool = False,
 ) -> FleetRun:
-    """Run `count` dreams to the end, killing as it goes, and look what came of it."""
+    """Run `count` dreams to the end, killing as it goes, and look what came of it.
+
+    With `waits_for_progress` nobody is killed before another job is done, so that it ends on a slow machine too.
+    """
     randomness = random.Random(seed)
     database = open_database(database_url)
     queue = JobQueue(database)
@@ -115,12 +125,12 @@ def run(
         queue.submit(specs)
         began = time.monotonic()
         fleet = Workers(database_url, Path(folder), workers, stalled)
-        next_kill = began + kill_seconds
+        next_kill, done_then = began + kill_seconds, 0
         try:
-            while queue.count_jobs().get("succeeded", 0) < count and time.monotonic() < began + SECONDS_MAX:
-                if time.monotonic() >= next_kill:
+            while (done := queue.count_jobs().get("succeeded", 0)) < count and time.monotonic() < began + SECONDS_MAX:
+                if time.monotonic() >= next_kill and (done > done_then or not waits_for_progress):
                     fleet.kill_one(randomness.randrange(workers))
-                    next_kill += kill_seconds
+                    next_kill, done_then = next_kill + kill_seconds, done
                 time.sleep(0.2)
             seconds = time.monotonic() - began
         finally:

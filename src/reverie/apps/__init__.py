@@ -1,8 +1,9 @@
 """Programs built on the library: the command line, the terminal agent, replay, the demo and the team server.
 
 `cli` (one file per command), `tui` (the terminal agent), `replay` (recorded sessions through a context strategy),
-`demo` (what `make demo` shows), `server` (the team server), `mcp` (the memory for other agents). Shared by them:
-`rows` (data of inspection commands), `memory_documents` (memories as JSON), `session_figures` (messages and cost of
-sessions), `plain` (untrusted text made safe to print), `model_list` (models a user can switch to), `compact_argument`
-(the argument of `/compact`).
+`demo` (what `make demo` shows), `server` (the team server), `worker` (jobs of the team server), `mcp` (the memory for
+other agents). Shared by them: `rows` (data of inspection commands), `memory_documents` (memories as JSON),
+`session_figures` (messages and cost of sessions), `plain` (untrusted text made safe to print), `model_list` (models a
+user can switch to), `compact_argument` (the argument of `/compact`), `dream_session` (the session from which a model
+dreams).
 """

@@ -44,7 +44,7 @@ from tests.settings.effects.doors import (
     write_topics,
 )
 from tests.settings.effects.team import pulled_first, shared, token_needed, watched
-from tests.settings.effects.team_server import PROVIDER, ask_server, run_server
+from tests.settings.effects.team_server import PROVIDER, ask_server, limit_jobs, run_server
 from tests.settings.effects.timed import TIMED
 
 TURN = Turns()
@@ -458,6 +458,8 @@ ROWS: dict[str, Row] = {
     "server.max_repositories": Row(1, ask_server),
     "server.versions_kept": Row(1, ask_server),
     "server.requests_per_minute": Row(6, ask_server),
+    "server.jobs_at_once": Row(1, limit_jobs),
+    "server.job_usd_per_day": Row(1, limit_jobs),
     # Compaction in a session
     "compaction.reactive": Row(False, TOO_LONG),
     "compaction.reactive_attempts": Row(0, TOO_LONG),

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.apps.cli.serve import build_provider, database_url, listen_address
 from reverie.apps.server.database import open_database, sqlite_url
 from reverie.apps.server.limits import default_limits
+from reverie.apps.worker.steps import JobSteps
+from reverie.errors import Refused
+from reverie.messages.message import Usage
 from reverie.settings import Settings
 from reverie.settings.load import Secrets
+from reverie.testing.build import reply
 from tests.apps.server.kit import Served, entry
+from tests.apps.worker.kit import Fleet
 
 PROVIDER = {
     "server.oidc_issuer": "https://issuer.example",
@@ -34,6 +41,23 @@ def ask_server(settings: Settings) -> object:
         database = open_database(sqlite_url(Path(folder)))
         try:
             return asyncio.run(_ask(Served(database, default_limits(settings.server)), settings.server.max_body_bytes))
+        finally:
+            database.close()
+
+
+def limit_jobs(settings: Settings) -> object:
+    """How many jobs may run, and whether one may ask a model after others have cost two dollars."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = open_database(sqlite_url(Path(folder)))
+        try:
+            fleet = Fleet(database, Path(folder), limits=default_limits(settings.server))
+            limits = fleet.runner.read_limits(fleet.tenant_id)
+            steps = JobSteps(database, fleet.tenant_id, "key", limits.job_usd_per_day, lambda: 1_000)
+            usage = Usage(input_tokens=2_000_000)
+            steps.write("dream:0", "", replace(reply("Done.", usage=usage), model="claude-haiku-4-5"))
+            with suppress(Refused):
+                steps.check_budget()
+            return limits.jobs_at_once, steps.problem
         finally:
             database.close()
 

@@ -190,17 +190,29 @@ class JobQueue:
             task = asyncio.create_task(self._run_once(options, announce))
             try:
                 await task
+                if options.stops_when_empty:
+                    if self._has_due():  # it waited for a job of the same repository that has ended since
+                        continue
+                    return
                 problem = "the connection to the database ended"
             except asyncio.CancelledError:
                 return
             except (ConnectorException, psycopg.Error, SQLAlchemyError, OSError) as lost:
                 problem = f"{lost} {lost.__cause__ or ''}".strip().partition("\n")[0]
-            if options.stops_when_empty:
-                return
             sys.stderr.write(f"reverie: {problem}; connecting again\n")
             with suppress(asyncio.CancelledError):
                 task = asyncio.create_task(asyncio.sleep(_RECONNECT_SECONDS))
                 await task
+
+    def _has_due(self) -> bool:
+        query = text(
+            "SELECT EXISTS (SELECT 1 FROM procrastinate_jobs p WHERE queue_name = :queue AND status = 'todo' "
+            "AND (scheduled_at IS NULL OR scheduled_at <= now()) AND NOT EXISTS "
+            "(SELECT 1 FROM procrastinate_jobs o WHERE o.lock = p.lock AND (o.status = 'doing' OR "
+            "(o.status = 'todo' AND o.id < p.id))))"
+        )
+        with self.database.reading(ALL_TENANTS) as connection:
+            return bool(connection.execute(query, {"queue": QUEUE}).scalar())
 
     async def _run_once(self, options: WorkerOptions, announce: Callable[[], None]) -> None:
         logging.getLogger("procrastinate").setLevel(logging.CRITICAL)

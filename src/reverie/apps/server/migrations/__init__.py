@@ -1,1 +1,1 @@
-"""The migrations of the database, in order; Alembic runs those that are missing: `v0001_first_tables`."""
+"""The migrations of the database, in order; Alembic runs those that are missing: `v0001_first_tables`, `v0002_jobs`."""
