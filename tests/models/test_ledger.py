@@ -73,7 +73,10 @@ async def test_a_booked_model_books_each_answer_with_its_purpose() -> None:
 def booked(*steps: Step, name: str = "claude-sonnet-4-5") -> tuple[Booked, list[tuple[str, str, Usage, bool]]]:
     heard: list[tuple[str, str, Usage, bool]] = []
 
-    def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
+    def book(
+        purpose: str, model: str, usage: Usage, *, is_estimate: bool = False, cost_usd: float | None = None
+    ) -> None:
+        assert cost_usd is None
         heard.append((purpose, model, usage, is_estimate))
 
     return Booked(ScriptedModel(list(steps), name=name), book), heard

@@ -5,6 +5,20 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
+    "models:command:answers": Requirement(
+        "command:claude, codex, copilot, gemini, opencode and qwen ask the user's own program, without tools, in an"
+        " empty directory, storing no session where the program allows that; tool calls travel as text"
+    ),
+    "models:command:failures": Requirement(
+        "a program that fails, hangs, prints garbage or is not there is an error that says what to do; nothing it"
+        " started goes on, and no secret is shown"
+    ),
+    "models:command:cost": Requirement(
+        "what a program reports as its cost is booked, else an estimate at a list price, so that the budget holds"
+    ),
+    "models:local-servers": Requirement(
+        "model servers on loopback and installed programs are found and offered, and used only when chosen"
+    ),
     "models:port:contract": Requirement(
         "every model keeps the same contract: events in order, whole blocks, errors of the tree, retries that are seen"
     ),

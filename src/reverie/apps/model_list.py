@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import urllib.request
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,17 +10,16 @@ from reverie.amounts import short_count
 if TYPE_CHECKING:
     from reverie.settings.load import Configuration
 
-_SERVER_SECONDS = 1.0
-_MOST_OF_A_SERVER = 50
+_NAMED = 5
 
 
 def list_models(configuration: Configuration) -> list[tuple[str, str]]:
     """Names that `--model` and `/model` take, each once, with a few facts; a name of the user's own comes first."""
-    from reverie.models.choose import OLLAMA_URL
+    from reverie.models.local_servers import fetch_model_names
 
     url = configuration.settings.model.openai_base_url
-    prefix = "openai" if url else "ollama"
-    served = [(f"{prefix}/{name}", f"served at {url or OLLAMA_URL}") for name in _fetch_model_names(url or OLLAMA_URL)]
+    served = [(f"openai/{name}", f"served at {url}") for name in fetch_model_names(url) or ()] if url else []
+    served += list_local_models()
     offline = ("offline", "no model: memories can be searched and saved, prompts are not answered")
     listed = [*_own_profiles(configuration), *served, *_claude_models(configuration), offline]
     return [(name, facts) for number, (name, facts) in enumerate(listed) if name not in dict(listed[:number])]
@@ -47,13 +44,25 @@ def _claude_models(configuration: Configuration) -> Iterator[tuple[str, str]]:
         yield profile.family, f"{short_count(profile.window_tokens)} tokens{prices}{need}"
 
 
-def _fetch_model_names(url: str) -> list[str]:
-    """What an OpenAI-compatible server says it has; nothing where none answers."""
-    if not url.startswith(("http://", "https://")):
-        return []
-    try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}/models", timeout=_SERVER_SECONDS) as answer:  # noqa: S310
-            rows = json.loads(answer.read(1_000_000))["data"]
-        return [str(row["id"]) for row in rows][:_MOST_OF_A_SERVER]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+def list_local_models() -> list[tuple[str, str]]:
+    """The models of servers that answer on this machine, and the programs of other vendors that are installed."""
+    from reverie.models.command import list_installed
+    from reverie.models.local_servers import find_local_servers
+    from reverie.settings.load import process_environment
+
+    servers = [
+        (f"{server.name}/{model}", f"served at {server.base_url}")
+        for server in find_local_servers()
+        for model in server.models
+    ]
+    programs = list_installed(process_environment())
+    return [*servers, *((f"command:{name}", f"asks the program {name}, as you are signed in") for name in programs)]
+
+
+def describe_local_models() -> str:
+    """What could answer in the background without a key, in a line."""
+    names = [name for name, _ in list_local_models()]
+    if not names:
+        return "local models: none found (model servers on loopback, programs of other agents)"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"local models: {', '.join(names[:_NAMED])}{more}; not used unless you choose one (--model, model.memory)"

@@ -1,18 +1,21 @@
 """Makes the model for a name: the place to add a provider.
 
-`offline`, `anthropic/NAME`, `openai/NAME`, `ollama/NAME`, a Claude name or alias, or any name when a server is set.
+`offline`, `anthropic/NAME`, `openai/NAME`, `ollama/NAME` and other servers of this machine, `command:PROGRAM`, a Claude
+name or alias, or any name when a server is set.
 Keys and addresses come in as values; nothing here reads the environment, and no vendor SDK is imported.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from urllib.parse import urlsplit
 
 from reverie.errors import UserMistake
 from reverie.models.anthropic import ANTHROPIC_URL, AnthropicModel
 from reverie.models.connection import Timeouts
-from reverie.models.names import canonical_name
+from reverie.models.local_servers import local_url
+from reverie.models.names import COMMAND, canonical_name
 from reverie.models.offline import OFFLINE, OfflineModel
 from reverie.models.openai import OPENAI_URL, OpenAIModel
 from reverie.models.ports import Model
@@ -33,6 +36,8 @@ class Access:
     openai_url: str | None = None
     timeouts: Timeouts = field(default_factory=Timeouts)
     retries: Retries = field(default_factory=Retries)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What a program of another vendor is started with."""
 
 
 def choose(name: str, access: Access) -> Model:
@@ -40,6 +45,10 @@ def choose(name: str, access: Access) -> Model:
     wanted = name.strip()
     if wanted == OFFLINE:
         return OfflineModel()
+    if wanted.startswith(COMMAND):
+        from reverie.models.command import command_model
+
+        return command_model(wanted, access.environment, access.timeouts.total_seconds)
     server, slash, rest = wanted.partition("/")
     if slash and rest:
         match server:
@@ -49,12 +58,14 @@ def choose(name: str, access: Access) -> Model:
                 return _openai(rest, access, access.openai_url or OPENAI_URL)
             case "ollama":
                 return _openai(rest, access, access.openai_url or OLLAMA_URL)
+            case "lmstudio" | "llamacpp" | "vllm":
+                return _openai(rest, access, local_url(server))
     if canonical_name(wanted).startswith("claude-") and not slash:
         return _anthropic(wanted, access)
     if wanted and (access.openai_url or access.openai_key):
         return _openai(wanted, access, access.openai_url or OPENAI_URL)
     raise UserMistake(
-        f"unknown provider for model {name!r}: use anthropic/NAME, openai/NAME or ollama/NAME, "
+        f"unknown provider for model {name!r}: use anthropic/NAME, openai/NAME, ollama/NAME or command:claude, "
         "set OPENAI_BASE_URL to your server, or use 'offline'"
     )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from reverie.errors import UserMistake
+from reverie.models.names import COMMAND
 from reverie.models.offline import OFFLINE
 from reverie.models.ports import Model
 from reverie.models.profiles import Abilities, Prices, ProfileOverride, Tokenizer
 from reverie.models.tokens.window import WindowBudget, budget_by
 from reverie.settings import ModelProfile, Settings
-from reverie.settings.load import Configuration, SettingsFlags, from_process
+from reverie.settings.load import Configuration, SettingsFlags, from_process, process_environment
 from reverie.values import value
 
 FIRST_CHOICE = {"anthropic": "claude-sonnet-5", "openai": "openai/gpt-5"}
@@ -37,6 +38,11 @@ def model_choice(configuration: Configuration, named: str | None) -> ModelChoice
     return ModelChoice(OFFLINE, is_chosen=False)
 
 
+def memory_model_name(settings: Settings, named: str | None) -> str | None:
+    """The model for memory work without a conversation: the named one, else that of the settings; None for rules."""
+    return named or settings.model.memory
+
+
 def model(configuration: Configuration, name: str) -> Model:
     """The model of that name: a profile of the user's own, or one that a provider serves."""
     from reverie.models.choose import Access, choose
@@ -56,6 +62,7 @@ def model(configuration: Configuration, name: str) -> Model:
             openai_url=settings.openai_base_url,
             timeouts=timeouts,
             retries=retries,
+            environment=process_environment() if name.startswith(COMMAND) else {},
         )
         return choose(name, access)
     key = secrets.get(own.key_env) if own.key_env else None

@@ -230,7 +230,11 @@ class Governor:
 class Book(Protocol):
     """Writes one call down."""
 
-    def __call__(self, purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None: ...
+    def __call__(
+        self, purpose: str, model: str, usage: Usage, *, is_estimate: bool = False, cost_usd: float | None = None
+    ) -> None:
+        """`cost_usd` is what the call cost by the provider's own word; without it the price list counts."""
+        ...
 
 
 class Booked:
@@ -286,7 +290,13 @@ class Booked:
         else:
             self._known = reply.usage
             # The provider's own compaction stands beside what it reports for the answer.
-            self._book(request.purpose, reply.model or request.model, reply.usage + reply.compaction_usage)
+            self._book(
+                request.purpose,
+                reply.model or request.model,
+                reply.usage + reply.compaction_usage,
+                is_estimate=reply.is_estimate,
+                cost_usd=reply.cost_usd,
+            )
 
     def _interrupt(self, request: Request, written: Sequence[Block] | None) -> None:
         if written and self.name != OFFLINE:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+COMMAND = "command:"
+"""How the name of a model begins that a program of another vendor answers for."""
 _EXTENDED = re.compile(r"\[1m\]$", re.IGNORECASE)
 _SUFFIX = re.compile(
     r"""(?: [-@]\d{8}        # the date of a snapshot, with Vertex's @
@@ -34,6 +36,8 @@ def wants_extended_window(model: str) -> bool:
 def canonical_name(model: str) -> str:
     """The family name of a Claude model; any other name comes back as it is, without the window suffix."""
     plain = _EXTENDED.sub("", model.strip())
+    if plain.startswith(COMMAND):
+        return plain
     name = plain.lower()
     name = _ALIASES.get(name, name)
     start = name.find("claude-")

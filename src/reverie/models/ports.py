@@ -85,6 +85,10 @@ class Reply:
     """What the provider cleared by itself."""
     compaction_usage: Usage = field(default_factory=Usage)
     """What the provider's own compaction cost inside this call; `usage` leaves it out."""
+    cost_usd: float | None = None
+    """What the call cost by the word of whoever answered; None where only a price list tells."""
+    is_estimate: bool = False
+    """`usage` was estimated: whoever answered does not count."""
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from reverie.messages.message import Usage
-from reverie.models.names import canonical_name, wants_extended_window
+from reverie.models.names import COMMAND, canonical_name, wants_extended_window
 from reverie.values import value
 
 DEFAULT_WINDOW_TOKENS = 200_000
@@ -362,7 +362,7 @@ def _priced(facts: Profile) -> Profile:
 def profile(model: str, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Profile:
     """The facts on a model, by any of its spellings; an unknown one gets a careful window and no price."""
     family = canonical_name(model)
-    facts = PROFILES.get(family) or _priced(_unknown(family))
+    facts = _command(family) if family.startswith(COMMAND) else PROFILES.get(family) or _priced(_unknown(family))
     override = overrides.get(model) or overrides.get(family)
     if override is not None:
         facts = _overridden(facts, override)
@@ -415,6 +415,23 @@ def cost(
     if us_only and facts.charges_for_geo:
         total *= US_ONLY_FACTOR
     return total / 1_000_000 + usage.web_searches * WEB_SEARCH_USD
+
+
+def _command(family: str) -> Profile:
+    """A model behind another vendor's program: priced as the model that it most likely asks, without its abilities."""
+    from reverie.models.command_programs import PROGRAMS
+
+    program, _, named = family.removeprefix(COMMAND).partition("/")
+    usual = profile(PROGRAMS[program].usual_model) if program in PROGRAMS else Profile(family)
+    asked = profile(named) if named else usual
+    return Profile(
+        family,
+        min(usual.window_tokens, UNKNOWN_HOSTED_TOKENS),
+        window_is_stated=True,
+        prices=asked.prices or usual.prices,
+        tokenizer=asked.tokenizer,
+        is_known=program in PROGRAMS,
+    )
 
 
 def _unknown(family: str) -> Profile:

@@ -457,8 +457,10 @@ def _build_model_factory(
     agent = f"{options.agent_name}@{options.team}" if options.agent_name else ""
     find_profile = cache(partial(profile, overrides=options.overrides))
 
-    def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
-        price = cost(usage, find_profile(model))
+    def book(
+        purpose: str, model: str, usage: Usage, *, is_estimate: bool = False, cost_usd: float | None = None
+    ) -> None:
+        price = cost(usage, find_profile(model)) if cost_usd is None else cost_usd
         project = str(options.project)
         booking = Booking(options.now(), session, project, purpose, model, usage, price, agent, is_estimate)
         governor.note(booking)

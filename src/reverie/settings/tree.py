@@ -615,6 +615,8 @@ class ModelSettings:
     """Fallback models, tried in this order when the first has no capacity."""
     background: str | None = None
     """Model for memory selection and progress lines (default: the conversation's model)."""
+    memory: Personal[str | None] = None
+    """Model for `reverie learn` and `reverie dream`, such as `command:claude` (default: none, by rules)."""
     thinking: Literal["auto", "on", "off"] = "auto"
     """Enable extended thinking; `auto` leaves the choice to the provider."""
     thinking_tokens: Annotated[int, Range(1_024)] = 8_000

@@ -404,6 +404,7 @@ ROWS: dict[str, Row] = {
     ),
     # Models
     "model.default": Row("claude-haiku-4-5", chosen(ANTHROPIC_API_KEY="k")),
+    "model.memory": Row("offline", lambda settings: from_settings.memory_model_name(settings, None)),
     "model.anthropic_base_url": Row("http://here", chosen(ANTHROPIC_API_KEY="k")),
     "model.anthropic_key_env": Row("MINE", chosen(ANTHROPIC_API_KEY="k")),
     "model.openai_base_url": Row("http://here", chosen("openai/x", OPENAI_API_KEY="k")),

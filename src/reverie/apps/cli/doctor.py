@@ -26,6 +26,7 @@ def command(ctx: click.Context, selection: MemorySelection, *, fix: bool, as_jso
     from reverie.apps.cli.exits import DONE, FAILED
     from reverie.apps.cli.output import format_count, print_json
     from reverie.apps.cli.vectors import describe_vectors
+    from reverie.apps.model_list import describe_local_models
 
     memory = selection.open()
     fixed = memory.repair() if fix else ()
@@ -39,6 +40,7 @@ def command(ctx: click.Context, selection: MemorySelection, *, fix: bool, as_jso
         ctx.exit(FAILED if problems else DONE)
     click.echo(f"{memory.directory}  ({memory.scope.reason})")
     click.echo(f"  {describe_vectors(memory)}")
+    click.echo(f"  {describe_local_models()}")
     for done in fixed:
         click.echo(f"  fixed: {done}")
     for each in problems:

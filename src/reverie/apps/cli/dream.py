@@ -65,6 +65,7 @@ def command(
       reverie dream --status --json
     """
     from reverie.errors import Refused, UserMistake
+    from reverie.models.from_settings import memory_model_name
 
     if sum((review, yes, discard, status, dry_run)) > 1:
         raise UserMistake("--review, --yes, --discard, --status and --dry-run cannot be combined; use one")
@@ -72,6 +73,7 @@ def command(
         if memory.off is not None:
             raise Refused(f"memory is off: {memory.off}", by="settings")
         dreams = memory.dreams
+        model_name = memory_model_name(memory.settings, model_name or selection.common.model)
         estimate = None
         if status:
             _show_status(dreams.status(), as_json=as_json)
@@ -95,9 +97,9 @@ def command(
 def _run(dreams: Dreams, selection: MemorySelection, reach: Reach, model_name: str | None) -> Dreamt:
     import asyncio
 
-    if model_name is None and selection.common.model is None:
+    if model_name is None:
         return asyncio.run(dreams.run(reach))
-    return asyncio.run(_run_with_model(dreams, selection, reach, str(model_name or selection.common.model)))
+    return asyncio.run(_run_with_model(dreams, selection, reach, model_name))
 
 
 async def _run_with_model(dreams: Dreams, selection: MemorySelection, reach: Reach, name: str) -> Dreamt:
@@ -109,12 +111,11 @@ def _estimate_cost(dreams: Dreams, selection: MemorySelection, model_name: str |
     """What a model would cost; None where none was named."""
     import asyncio
 
-    name = model_name or selection.common.model
-    if name is None:
+    if model_name is None:
         return None
 
     async def run_estimate() -> DreamEstimate:
-        async with _sleeper(selection, name) as forks:
+        async with _sleeper(selection, model_name) as forks:
             return dreams.estimate(forks)
 
     return asyncio.run(run_estimate())

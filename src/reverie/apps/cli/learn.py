@@ -151,12 +151,13 @@ def _by_project(
         yield replace(selection, project=str(directory)).open(), files
 
 
-def _model(selection: MemorySelection, name: str | None) -> Model | None:
-    if name is None:
-        return None
+def _model(selection: MemorySelection, named: str | None) -> Model | None:
+    """The model that was named, else that of the settings for memory work."""
     from reverie.models import from_settings
 
-    return from_settings.model(selection.common.configuration(selection.project), name)
+    configuration = selection.common.configuration(selection.project)
+    name = from_settings.memory_model_name(configuration.settings, named)
+    return None if name is None else from_settings.model(configuration, name)
 
 
 def _tell(done: int, of: int, session: str) -> None:

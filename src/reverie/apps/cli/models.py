@@ -1,4 +1,4 @@
-"""`reverie models`: the weights for search by meaning."""
+"""`reverie models`: the weights for search by meaning, and models that answer on this machine."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ def command(selection: MemorySelection, *, action: str | None, as_json: bool) ->
     """List the models for semantic search; `install` downloads them and indexes this project.
 
     Without them, recall matches words and spelling variants only. `decline` stops offers and hints to install them.
+    Model servers on this machine and programs of other agents that could answer for extraction and dreams are listed
+    too; they are used only when you choose one with --model or the setting model.memory.
 
     \b
     Examples:
@@ -23,6 +25,7 @@ def command(selection: MemorySelection, *, action: str | None, as_json: bool) ->
     """
     from reverie.apps.cli.output import print_json, print_table, short_size
     from reverie.apps.cli.vectors import decline_vectors, extra_command, install_vectors
+    from reverie.apps.model_list import list_local_models
     from reverie.memory.search.semantic import missing_packages
     from reverie.memory.search.weights import list_models
     from reverie.settings.load import places_of
@@ -36,8 +39,14 @@ def command(selection: MemorySelection, *, action: str | None, as_json: bool) ->
     elif action == "decline":
         decline_vectors(places)
     models = list_models(places.models)
+    local = list_local_models()
     if as_json:
-        print_json([{"name": each.name, "installed": each.installed, "size": each.size_bytes} for each in models])
+        vectors = [{"name": each.name, "installed": each.installed, "size": each.size_bytes} for each in models]
+        print_json([*vectors, *({"name": name, "installed": True, "size": None} for name, _ in local)])
         return
     rows = [(each.name, "yes" if each.installed else "no", short_size(each.size_bytes)) for each in models]
     print_table([("model", "left"), ("installed", "left"), ("size", "right")], rows)
+    if local:
+        click.echo()
+        print_table([("could answer here", "left"), ("how", "left")], local)
+        click.echo("use one: `reverie dream --model NAME`, `reverie learn --model NAME`, or the setting model.memory")

@@ -322,8 +322,11 @@ def _wrap_with_ledger(model: Model, place: LearnTarget, now: datetime) -> Model:
         if not booking.session:
             governor.note(booking)
 
-    def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
-        booking = Booking(now, "", project, purpose, model, usage, cost(usage, profile(model)), is_estimate=is_estimate)
+    def book(
+        purpose: str, model: str, usage: Usage, *, is_estimate: bool = False, cost_usd: float | None = None
+    ) -> None:
+        price = cost(usage, profile(model)) if cost_usd is None else cost_usd
+        booking = Booking(now, "", project, purpose, model, usage, price, is_estimate=is_estimate)
         governor.note(booking)
         append_booking(ledger, booking)
 
