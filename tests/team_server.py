@@ -27,6 +27,8 @@ LIMITS = Limits(
     max_repositories=1_000,
     versions_kept=20,
     requests_per_minute=0,
+    jobs_at_once=0,
+    job_usd_per_day=0,
 )
 
 
