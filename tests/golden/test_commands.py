@@ -98,6 +98,7 @@ def test_commands_of_dreams_and_settings(golden: Golden, at: Place) -> None:
     (at.project / ".mcp.json").write_text('{"mcpServers": {"lamp": {"command": "lamp"}}}', encoding="utf-8")
     written.json("settings", "recall.max_files", "--origin", name="settings-origin")
     written.json("trust")
+    written.json("install", "qwen", "--dry-run")
     assert not written.problems, "\n".join(written.problems)
 
 

@@ -253,7 +253,7 @@ def test_a_special_file_is_refused_without_waiting_for_it(machine: Machine) -> N
 
 @requirement("settings:mistakes:files")
 def test_broken_json_of_the_host_agent_is_named_with_its_line(machine: Machine) -> None:
-    path = machine.write(machine.home / ".claude" / "settings.json", '{\n  "hooks": {},\n}')
+    path = machine.write(machine.home / ".claude" / "settings.json", '{\n  "hooks": {},\n  7}')
     (line,) = machine.mistakes()
     assert line.startswith(f"{path}:3: not valid JSON")
     machine.write(path, "[]")

@@ -66,11 +66,13 @@ def parse_toml(text: str, name: str) -> SettingsDocument | UnreadableDocument:
 
 
 def parse_json(text: str, name: str) -> SettingsDocument | UnreadableDocument:
-    """Read a JSON file, or the JSON of a flag."""
+    """Read a JSON file, or the JSON of a flag; comments and trailing commas are allowed, as other agents allow them."""
     import json
 
     from reverie.settings.locate import json_lines
 
+    if "//" in text or "/*" in text or ",\n" in text:
+        text = _blank_comments(text)
     try:
         table = json.loads(text)
         lines = json_lines(text)
@@ -83,6 +85,17 @@ def parse_json(text: str, name: str) -> SettingsDocument | UnreadableDocument:
     if not isinstance(table, dict):
         return UnreadableDocument(f'{name}: expected a JSON object, such as `{{"key": value}}`')
     return SettingsDocument(name, table, lines)
+
+
+def _blank_comments(text: str) -> str:
+    """The text with spaces in place of comments and trailing commas, so that line numbers stay."""
+    import re
+
+    def blank(match: re.Match[str]) -> str:
+        return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
+
+    plain = re.sub(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', blank, text, flags=re.DOTALL)
+    return re.sub(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])', lambda match: match[1] or " ", plain)
 
 
 _OURS: Mapping[KeyPath, KeyPath] = {

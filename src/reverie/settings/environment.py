@@ -23,6 +23,10 @@ def _when_true(**switches: str) -> _Meaning:
     return lambda text: values if text.lower() not in ("0", "false", "no", "off") else {}
 
 
+def _switch_hooks(text: str) -> Mapping[KeyPath, str]:
+    return {("companion", "enabled"): "false" if text.lower() in ("0", "false", "no", "off") else "true"}
+
+
 def _disable_memory(text: str) -> Mapping[KeyPath, str]:
     """On turns memory off; an explicit off asks for memory against a file's word."""
     if text.lower() in ("0", "false", "no", "off"):
@@ -50,6 +54,7 @@ OTHER_NAMES: Mapping[str, _Meaning] = {
     "REVERIE_MODEL": _sets("model", "default"),
     "REVERIE_DISABLE_AUTO_MEMORY": _disable_memory,
     "REVERIE_AUTO_COMPACT_WINDOW": _sets("compaction", "auto_window_tokens"),
+    "REVERIE_HOOKS": _switch_hooks,
     "REVERIE_CONTEXT_COLLAPSE": _sets("collapse", "enabled"),
 }
 """Names beside the systematic ones; where two say the same, the later one here counts."""

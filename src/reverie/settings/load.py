@@ -403,6 +403,11 @@ def process_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
+def hook_home() -> Path:
+    """Our home by the environment alone, for a log that must be written when settings cannot be read."""
+    return Path(os.environ.get("REVERIE_HOME") or "~/.reverie").expanduser().absolute()
+
+
 def is_automated() -> bool:
     """Whether this process runs in continuous integration, where nobody answers a question."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")

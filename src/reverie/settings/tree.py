@@ -708,6 +708,16 @@ class HookSettings:
 
 
 @value
+class CompanionSettings:
+    """Hooks that other agents call (`reverie install`)."""
+
+    enabled: bool = True
+    """Answer hooks of other agents in this project; `REVERIE_HOOKS=off` turns them off for one session."""
+    max_chars: Annotated[int, Range(1_000)] = 9_000
+    """Maximum characters that a hook adds to the conversation; agents cut or store longer texts elsewhere."""
+
+
+@value
 class PermissionsSettings:
     """What tools may do without asking."""
 
@@ -804,6 +814,7 @@ class Settings:
     extraction: ExtractionSettings = ExtractionSettings()
     dream: DreamSettings = DreamSettings()
     remote: RemoteSettings = RemoteSettings()
+    companion: CompanionSettings = CompanionSettings()
     team: TeamSettings = TeamSettings()
     retention: RetentionSettings = RetentionSettings()
     server: ServerSettings = ServerSettings()

@@ -25,6 +25,7 @@ from reverie.settings import Settings
 from reverie.settings.load import Configuration, Secrets
 from reverie.testing.build import tool_call
 from reverie.testing.scripted_model import ScriptedModel, Step
+from tests.settings.effects.companion import hooked
 from tests.settings.effects.doors import (
     MODEL,
     NEWEST,
@@ -442,6 +443,8 @@ ROWS: dict[str, Row] = {
     "team.token_env": Row("OTHER_TOKEN", token_needed),
     "team.first_pull_seconds": Row(0.0, pulled_first, {"team.first_pull_seconds": 30.0}),
     # Keeping
+    "companion.enabled": Row(False, hooked),
+    "companion.max_chars": Row(1_000, hooked),
     "retention.transcript_days": Row(5, SWEPT),
     "retention.spill_days": Row(90, SWEPT),
     "retention.spill_bytes": Row(10, SWEPT, {"retention.spill_days": 90}),

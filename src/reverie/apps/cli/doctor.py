@@ -14,7 +14,7 @@ from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 @click.pass_context
 def command(ctx: click.Context, selection: MemorySelection, *, fix: bool, as_json: bool) -> None:
     """Check for damaged files, broken anchors, secrets, injected instructions, duplicates, dangling index lines and
-    leftover files.
+    leftover files; for hooks of other agents that do not fire or run twice, and formats of theirs that are not known.
 
     Exits with 0 if no problem is found, with 1 otherwise.
 
@@ -24,13 +24,22 @@ def command(ctx: click.Context, selection: MemorySelection, *, fix: bool, as_jso
       reverie doctor --fix --json
     """
     from reverie.apps.cli.exits import DONE, FAILED
+    from reverie.apps.cli.install import find_surroundings
     from reverie.apps.cli.output import format_count, print_json
     from reverie.apps.cli.vectors import describe_vectors
+    from reverie.apps.hook.checks import find_agent_problems
     from reverie.apps.model_list import describe_local_models
+    from reverie.hosts.install.launcher import write_launchers
+    from reverie.hosts.install.ledger import Ledger
+    from reverie.settings import load
 
     memory = selection.open()
+    around = find_surroundings(selection.common)
     fixed = memory.repair() if fix else ()
-    problems = memory.problems()
+    if fix and Ledger(around.home).list_agents():
+        write_launchers(around.home, around.user_home)
+    agents = find_agent_problems(load.places(selection.common.configuration(selection.project)), around)
+    problems = (*memory.problems(), *agents)
     if as_json:
         rows = [
             {"kind": each.kind, "path": each.path, "detail": each.detail, "fix": each.fix, "fixable": each.is_fixable}
