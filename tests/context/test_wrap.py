@@ -4,20 +4,22 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, cast
 
 import anthropic
 import httpx2
-import openai
 import pytest
 from pydantic import BaseModel
 
+from reverie import Memory
 from reverie.context.wrap import _Middleware, wrap
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Json
 from reverie.messages.entries import AssistantEntry
 from reverie.testing.prefix_net import check
 from reverie.testing.simulator import RunningSimulator, simulator
+from tests.person import Person
 from tests.requirements import requirement
 
 MODEL = "claude-sonnet-5"
@@ -350,8 +352,10 @@ def test_what_a_stream_reports_reaches_the_window_like_what_an_answer_reports() 
             client.messages.create(model=MODEL, max_tokens=99, messages=[*talk("hello"), *GOES_ON])
 
             ours = cast("_Middleware", client.middleware[-1])
-            (window,) = ours._windows._open
-            assert [entry.usage for entry in window._log.entries if isinstance(entry, AssistantEntry)][-1] is not None
+            (conversation,) = ours._conversations._open
+            assert [entry.usage for entry in conversation.window._log.entries if isinstance(entry, AssistantEntry)][
+                -1
+            ] is not None
 
 
 @requirement("window:bad-input")
@@ -360,8 +364,49 @@ def test_wrapping_again_replaces_the_window_and_another_client_is_refused() -> N
         assert len(wrap(wrap(raw), window=WINDOW).middleware) == 1
         with pytest.raises(UserMistake, match="window=-5"):
             wrap(raw, window=-5)
-    with pytest.raises(UserMistake, match=r"anthropic.*OpenAI.*Window\.prepare"):
-        wrap(openai.OpenAI(api_key="-"))
+    with pytest.raises(UserMistake, match=r"anthropic.*openai.*Client.*Window\.prepare"), httpx2.Client() as other:
+        wrap(other)
+
+
+@requirement("window:wrap:memory")
+async def test_with_a_memory_a_conversation_recalls_and_learns(person: Person, tmp_path: Path) -> None:
+    project = person.repository(tmp_path / "project")
+    replies = json.loads(json.dumps(REPLIES).replace('"get_weather"', '"get_weather_async"'))
+    with person.open(project) as memory, simulator(replies) as provider:
+        memory.save(name="Tabs", description="The user prefers tabs to spaces", type="user", body="Tabs, not spaces.")
+        client = wrap(anthropic.AsyncAnthropic(api_key=provider.api_key, base_url=provider.base_url), memory)
+        messages: Any = [{"role": "user", "content": "does the user prefer tabs or spaces here?"}]
+        for follow_up in ("We deploy only on Tuesdays, never on Fridays.", "the weather?"):
+            answer = await client.beta.messages.create(
+                model=MODEL, max_tokens=99, messages=messages, tools=[get_weather_async.to_dict()]
+            )
+            messages += [{"role": "assistant", "content": answer.content}, {"role": "user", "content": follow_up}]
+        runner = client.beta.messages.tool_runner(
+            model=MODEL, max_tokens=99, tools=[get_weather_async], messages=messages
+        )
+        await runner.until_done()
+        await client.close()
+        memory.wait_until_learnt(30)
+        bodies = [record.body for record in provider.requests if isinstance(record.body, dict)]
+        topics = {topic.name: topic for topic in memory.topics()}
+
+    check(bodies)
+    assert all(str(body).count("Tabs, not spaces.") == 1 for body in bodies)
+    assert "Tabs" not in str(messages[1:])
+    assert len(topics) == 2
+    assert any("Tuesdays" in topic.body and topic.trust == "said" for topic in topics.values())
+
+
+@requirement("window:wrap:memory")
+def test_a_memory_that_fails_costs_no_request(person: Person, tmp_path: Path) -> None:
+    with simulator(REPLIES) as provider, opened(provider) as raw:
+        place = tmp_path / "memory"
+        memory = Memory(place, settings=person.settings)
+        place.mkdir()
+        (place / ".index").write_text("in the way", encoding="utf-8")
+        client = wrap(raw, memory)
+        assert said(client.messages.create(model=MODEL, max_tokens=50, messages=talk("how do we test?"))) == "hi there"
+        memory.close()
 
 
 @requirement("window:wrap:one-line")

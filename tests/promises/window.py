@@ -56,6 +56,14 @@ PROMISES = {
         "A window of no size, a message that cannot be read and a client that cannot be wrapped are refused with a "
         "sentence that names them."
     ),
+    "window:wrap:openai": Requirement(
+        "A client of OpenAI, sync or async, is wrapped too: chat completions and responses stay inside the window, and "
+        "what fits is sent byte for byte."
+    ),
+    "window:wrap:memory": Requirement(
+        "With a memory, what is remembered for a message stands behind it, tagged, in this and every later request, "
+        "and what the user says is learnt; no failure of the memory costs a request."
+    ),
     "window:wrap:conversations": Requirement("Several conversations of one client are kept apart."),
     "replay:json": Requirement("`replay --json` prints requests, totals and receipts of each session."),
     "replay:dump": Requirement("Every dumped request body is accepted by the provider's validation."),

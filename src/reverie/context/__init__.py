@@ -9,6 +9,7 @@ returns; `replacement` makes the entries and the `receipt`. `reactive` answers a
 again what was left out. `prefix` keeps requests extending one another, `cache_breaks` tells where they do not and what
 the provider reports, `cache_edits` deletes inside the cache; `strategy` names what is done at all. `fit` shortens
 what fits nowhere, `request_options` asks the provider for what the settings want. `facts`, `activity`, `cut`, `prompt`
-and `prompts/` serve the others. For other people's loops: `window` (`Window`), `wrap` (an `anthropic` client),
-`client_messages` (messages that the caller keeps).
+and `prompts/` serve the others. For other people's loops: `window` (`Window`), `wrap` (a client of
+`anthropic`; `wrap_openai` one of `openai`, with `openai_messages`), `client_conversations` (those of one client, with
+what was recalled for them), `client_messages` (messages that the caller keeps).
 """

@@ -13,6 +13,7 @@ From the bottom up; a package imports only those above it in this list:
 - `extraction`: memories from what the user said, and `learn`
 - `drafts` (a new memory beside the stored ones), `contradiction` (against what the user said),
   `retention` (how long transcripts and spills stay)
+- `conversation` (recalls for and learns from a conversation that somebody else keeps)
 - `dream`: everything put in order now and then
 - `team`: what is shared with colleagues, and its remote
 - `agent_files` (import from and export to the memory files of other agents)

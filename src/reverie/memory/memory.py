@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from reverie.hosts.memory_files import HostStore
     from reverie.hosts.memory_targets import MemoryTarget
     from reverie.memory.agent_files import ExportedNotes, ImportedNotes
+    from reverie.memory.conversation import ConversationMemory, MessageLearner
     from reverie.memory.doctor import Problem
     from reverie.memory.dream.dreams import Dreams, Dreamt
+    from reverie.memory.extraction.candidate import UserMessage
     from reverie.memory.extraction.learn import Learned
     from reverie.memory.retention import SessionFile
     from reverie.memory.search.document import Query
@@ -142,6 +144,7 @@ class Memory:
         self._user: Memory | None = None
         self._others: dict[Path, Memory] = {}
         self._past: Past | None = None
+        self._learner: MessageLearner | None = None
         self._dreams: Dreams | None = None
         self.off = find_off_reason(settings)
 
@@ -165,7 +168,9 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Close files and threads."""
+        """Close files and threads; what is being learnt from a conversation is finished first."""
+        if self._learner is not None:
+            self._learner.close()
         self._directories.close()
         if self._past is not None:
             self._past.close()
@@ -539,6 +544,25 @@ class Memory:
                 )
             self._past = Past(self._places, self._root)
         return self._past.search(query, now=self._now(), fresh=fresh, progress=progress)
+
+    def follow_conversation(self, session: str = "") -> ConversationMemory:
+        """Recall for a conversation that somebody else keeps, and learn from it; `session` names it in the history."""
+        from reverie.memory.conversation import ConversationMemory, MessageLearner
+
+        if self._learner is None:
+            self._learner = MessageLearner(self._learn_from_message)
+        return ConversationMemory(self.recall, self.settings.recall, self._learner, session)
+
+    def _learn_from_message(self, message: UserMessage) -> None:
+        from reverie.memory.conversation import learn_from_message
+
+        if self.off is None and self.settings.extraction.enabled:
+            learn_from_message(message, store=self.store, index=self.index, root=self._root, now=self._now())
+
+    def wait_until_learnt(self, timeout_seconds: float | None = None) -> None:
+        """Wait until everything is learnt that was said in the conversations that are followed."""
+        if self._learner is not None:
+            self._learner.wait(timeout_seconds)
 
     async def learn(
         self,

@@ -50,7 +50,7 @@ def chat_body(request: Request, *, limit_field: str = "max_tokens") -> dict[str,
         body["tools"] = tools
         body.update(_tool_choice(request.tool_choice))
     body.update(request.extra)
-    body["messages"] = list(_messages(request))
+    body["messages"] = [*_system(request), *chat_messages(request.messages)]
     return body
 
 
@@ -75,10 +75,14 @@ def _tool_choice(choice: JsonObject | None) -> dict[str, Any]:
     return fields
 
 
-def _messages(request: Request) -> Iterator[dict[str, Any]]:
+def _system(request: Request) -> Iterator[dict[str, Any]]:
     if request.system:
         yield {"role": "system", "content": "\n\n".join(block.text for block in request.system)}
-    for message in request.messages:
+
+
+def chat_messages(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
+    """The messages as the protocol writes them."""
+    for message in messages:
         match message.role:
             case Role.ASSISTANT:
                 yield _assistant(message)
