@@ -105,17 +105,20 @@ def measure(name: str, database_url: str, home: str) -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         measure("SQLite", f"sqlite:///{folder}/bench.db", folder)
-        if (server := _start_postgresql()) is not None:
+        if (server := start_postgresql()) is not None:
             measure("PostgreSQL", server, folder)
     return 0
 
 
-def _start_postgresql() -> str | None:
+def start_postgresql() -> str | None:
+    """The URL of a new database; None where there is no PostgreSQL."""
     import pytest
-    from tests.postgresql import create_database, start_postgresql
+    from tests import postgresql
 
     try:
-        return create_database(start_postgresql(Path(tempfile.gettempdir()) / f"bench-{os.getpid()}"))
+        return postgresql.create_database(
+            postgresql.start_postgresql(Path(tempfile.gettempdir()) / f"bench-{os.getpid()}")
+        )
     except pytest.skip.Exception as reason:
         print(f"PostgreSQL: not measured, {reason}")
         return None

@@ -52,6 +52,10 @@ PROMISES = {
     "team:http:suppression": Requirement(
         "a failure stops only what its cause concerns, is told once, and is over by itself once the cause is"
     ),
+    "team:http:convergence": Requirement(
+        "clients of servers that are killed and of connections that are cut converge to the same bytes; no "
+        "acknowledged write is lost, every losing edit is in a conflict copy, no deleted file returns"
+    ),
     "team:erase": Requirement(
         "an erased memory is deleted at the remote with its earlier versions, or what keeps them is named"
     ),
