@@ -143,7 +143,7 @@ async def test_a_deletion_stays_and_a_new_entry_of_the_name_is_possible(served: 
     assert deleted.status_code == 200
     assert fault(late_edit) == (412, "changed")
     assert late_edit.json()["error"]["conflicts"]["a.md"]["deleted"] is True
-    assert (row["deleted"], row["text"], row["sha256"]) == (True, "", "")
+    assert (row["deleted"], row["text"], row["sha256"]) == (True, "", sha("1"))
     assert again.json()["changed"] == []
     assert new.status_code == 200
     assert await client.texts() == {"a.md": "new"}

@@ -13,7 +13,19 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Select,
+    String,
+    any_,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from reverie.apps.server.limits import Limits, apply_overrides
@@ -69,34 +81,44 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-_PRINCIPALS = (
-    select(
-        tokens.c.hash,
-        tokens.c.id,
-        tokens.c.scope,
-        tokens.c.repo,
-        tokens.c.expires_at,
-        tokens.c.revoked_at,
-        tenants.c.id,
-        tenants.c.name,
-        tenants.c.limits,
-        members.c.name,
-        repos.c.name,
-        repos.c.id,
-        repos.c.epoch,
-        repos.c.version,
-    )
-    .select_from(
-        tokens.join(tenants)
-        .outerjoin(members, members.c.id == tokens.c.member_id)
-        .outerjoin(
-            repos,
-            (repos.c.tenant_id == tokens.c.tenant_id) & repos.c.name.in_(bindparam("repos", expanding=True)),
+def _select_principals(in_hashes: ColumnElement[bool], in_repos: ColumnElement[bool]) -> Select[Any]:
+    return (
+        select(
+            tokens.c.hash,
+            tokens.c.id,
+            tokens.c.scope,
+            tokens.c.repo,
+            tokens.c.expires_at,
+            tokens.c.revoked_at,
+            tenants.c.id,
+            tenants.c.name,
+            tenants.c.limits,
+            members.c.name,
+            repos.c.name,
+            repos.c.id,
+            repos.c.epoch,
+            repos.c.version,
         )
+        .select_from(
+            tokens.join(tenants)
+            .outerjoin(members, members.c.id == tokens.c.member_id)
+            .outerjoin(repos, (repos.c.tenant_id == tokens.c.tenant_id) & in_repos)
+        )
+        .where(in_hashes)
     )
-    .where(tokens.c.hash.in_(bindparam("hashes", expanding=True)))
-)
-"""Built once: it runs for every few requests, and building it takes longer than running it."""
+
+
+_PRINCIPALS = {
+    "sqlite": _select_principals(
+        tokens.c.hash.in_(bindparam("hashes", expanding=True)), repos.c.name.in_(bindparam("repos", expanding=True))
+    ),
+    # The same words however many are asked for, so that PostgreSQL plans it once for each connection.
+    "postgresql": _select_principals(
+        tokens.c.hash == any_(bindparam("hashes", type_=ARRAY(String))),
+        repos.c.name == any_(bindparam("repos", type_=ARRAY(String))),
+    ),
+}
+"""Built once: they run for every few requests, and building one takes longer than running it."""
 
 
 def read_principals(
@@ -107,7 +129,8 @@ def read_principals(
     Many requests are answered by one query (`lookup`).
     """
     hashes = list({token_hash for token_hash, _ in wanted})
-    rows = connection.execute(_PRINCIPALS, {"hashes": hashes, "repos": list({repo for _, repo in wanted})})
+    query = _PRINCIPALS[connection.dialect.name]
+    rows = connection.execute(query, {"hashes": hashes, "repos": list({repo for _, repo in wanted})})
     principals: dict[str, Principal] = {}
     states: dict[tuple[str, str], tuple[int, str, int]] = {}
     for row in rows:

@@ -25,19 +25,18 @@ class BatchedLookup(Generic[Key, Answer]):
     def __init__(self, read: Callable[[Sequence[Key]], Mapping[Key, Answer]], executor: Executor) -> None:
         self._read = read
         self._executor = executor
-        self._waiting: dict[Key, asyncio.Future[Answer | None]] = {}
+        self._waiting: dict[Key, list[asyncio.Future[Answer | None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def load(self, key: Key) -> Answer | None:
         """The answer for a key; None where there is none."""
-        answer = self._waiting.get(key)
-        if answer is None:
-            answer = self._waiting[key] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, []).append(answer)
         if len(self._tasks) < LOOKUPS_MAX:
             task = asyncio.create_task(self._answer_all())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        return await asyncio.shield(answer)
+        return await answer
 
     async def _answer_all(self) -> None:
         loop = asyncio.get_running_loop()
@@ -47,8 +46,16 @@ class BatchedLookup(Generic[Key, Answer]):
             try:
                 answers = await loop.run_in_executor(self._executor, self._read, keys)
             except Exception as problem:  # noqa: BLE001 - whoever asked gets it
-                for future in waiting.values():
+                for future in _list_open(waiting):
                     future.set_exception(problem)
             else:
-                for key, future in waiting.items():
-                    future.set_result(answers.get(key))
+                for key, futures in waiting.items():
+                    answer = answers.get(key)
+                    for future in futures:
+                        if not future.done():
+                            future.set_result(answer)
+
+
+def _list_open(waiting: Mapping[Key, Sequence[asyncio.Future[Answer | None]]]) -> list[asyncio.Future[Answer | None]]:
+    """Those that nobody cancelled."""
+    return [future for futures in waiting.values() for future in futures if not future.done()]

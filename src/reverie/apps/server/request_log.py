@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import secrets
 import time
@@ -122,8 +123,13 @@ def describe_failure(problem: BaseException) -> str:
     return f"{type(problem).__name__}{place}"
 
 
+_PROCESS = secrets.token_hex(4)
+_NUMBERS = itertools.count(1)
+
+
 def _request_id(scope: Scope) -> str:
+    """The caller's name for a request, or the next of this process."""
     for name, content in scope["headers"]:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(content):
             return str(content.decode())
-    return secrets.token_hex(8)
+    return f"{_PROCESS}{next(_NUMBERS):08x}"
