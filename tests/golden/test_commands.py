@@ -58,6 +58,7 @@ def test_commands_of_a_memory(golden: Golden, at: Place) -> None:
     bundle = str(at.folder / "memory.bundle")
     written.json("export", bundle)
     written.json("import", bundle, "--memory-dir", str(at.folder / "copy"))
+    written.json("sync", "--status")
     written.json("erase", "No mocks", "--yes")
     written.json("doctor")
     written.json("models")

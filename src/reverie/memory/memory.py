@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from reverie.memory.store.timeline import Provenance, SaveRefusal, UndoResult
     from reverie.memory.store.topic_store import Saved, Store
     from reverie.memory.store.writer import Attribute
+    from reverie.memory.team.own_machines import PersonalSync
     from reverie.memory.team.team import Team
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.draft import Given
@@ -491,6 +492,14 @@ class Memory:
         return Team(self.scope.folder, lambda: self.store, self.settings.team, self._root, self._now, tokens)
 
     @property
+    def private_sync(self) -> PersonalSync:
+        """What keeps this memory the same on several machines of one person."""
+        from reverie.memory.team.own_machines import PersonalSync
+
+        project = None if self.scope.name == "user" else self._root or self.directory
+        return PersonalSync(self.scope.folder, lambda: self.store, self.settings.team, project, self._now)
+
+    @property
     def has_vectors(self) -> bool:
         """Whether vectors are available: the embedding model and what runs it are installed."""
         return self._directories.has_vectors
@@ -789,9 +798,9 @@ class Memory:
             from reverie.memory.search.past_sessions import remove_erased
 
             remove_erased(self._places, self._root)
-        if any(map(_is_shared, erased.paths)):
-            return replace(erased, elsewhere=(*erased.elsewhere, *self.team.erase(erased.paths)))
-        return erased
+        elsewhere = self.team.erase(erased.paths) if any(map(_is_shared, erased.paths)) else ()
+        elsewhere += self.private_sync.erase(erased.paths)
+        return replace(erased, elsewhere=(*erased.elsewhere, *elsewhere)) if elsewhere else erased
 
     def transcripts(self) -> tuple[Path, ...]:
         """Every file of the project's sessions that may quote a memory: transcripts, spilled results and notes."""

@@ -253,6 +253,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("learn", "Extract memories from existing transcripts.", "learn", "Memory"),
     Listed("dream", "Consolidate memories: merge duplicates, fix dates, archive outdated ones.", "dream", "Memory"),
     Listed("team", "Share memories with colleagues over a git remote.", "team", "Memory"),
+    Listed("sync", "Keep your private memory the same on your machines.", "sync", "Memory"),
     Listed("log", "List changes: who, what, when and why.", "log", "History"),
     Listed("diff", "Show what a change did.", "diff", "History"),
     Listed("why", "Show the sources of a memory.", "why", "History"),

@@ -72,13 +72,13 @@ def join(
     report = team.pull()
     if as_json:
         named = {"remote": joined.remote, "repo": joined.repo or None, "name": joined.name}
-        _print_json(_report_document(report) | named)
+        _print_json(report_document(report) | named)
         return
     click.echo(f"joined {joined.place} as {joined.name}")
-    _print_report(report)
+    print_report(report)
     outgoing = [each for each in team.status().outgoing if not each.refused]
     if outgoing:
-        _say(f"{_count(len(outgoing))} of yours not shared yet: run `reverie team status`, then `reverie team push`")
+        _say(f"{count_memories(len(outgoing))} not shared yet: run `reverie team status`, then `reverie team push`")
 
 
 @command.command("status")
@@ -100,11 +100,13 @@ def status(selection: MemorySelection, *, as_json: bool) -> None:
         _say("no team joined: run `reverie team join REMOTE`")
     else:
         pulled = f"{now.agreed.pulled:%Y-%m-%d %H:%M}" if now.agreed.pulled else "never"
-        click.echo(f"{now.joined.place} as {now.joined.name}: {_count(now.entries)} shared, last pulled {pulled}")
+        click.echo(
+            f"{now.joined.place} as {now.joined.name}: {count_memories(now.entries)} shared, last pulled {pulled}"
+        )
     for problem in now.problems:
         _say(f"not in sync since {problem.since:%Y-%m-%d %H:%M}: {problem.message}")
-    _print_outgoing(now.outgoing)
-    _print_refused(now.agreed.refused)
+    print_outgoing(now.outgoing)
+    print_refused(now.agreed.refused)
     if now.joined is not None and not now.joined.may_push and now.outgoing:
         _say("nothing is sent before you agree: run `reverie team push`")
 
@@ -122,9 +124,9 @@ def pull(selection: MemorySelection, *, as_json: bool) -> None:
     """
     report = _open(selection).pull()
     if as_json:
-        _print_json(_report_document(report))
+        _print_json(report_document(report))
     else:
-        _print_report(report)
+        print_report(report)
 
 
 @command.command("push")
@@ -145,9 +147,9 @@ def push(selection: MemorySelection, *, yes: bool, as_json: bool) -> None:
         team.allow_push()
     report = team.push(may_delete_many=yes)
     if as_json:
-        _print_json(_report_document(report))
+        _print_json(report_document(report))
     else:
-        _print_report(report)
+        print_report(report)
 
 
 @command.command("watch")
@@ -215,11 +217,12 @@ def _agrees(now: TeamStatus) -> bool:
     """Ask once per repository, in a terminal; elsewhere the answer is no."""
     if not sys.stdin.isatty() or now.joined is None:
         return False
-    _print_outgoing(now.outgoing)
+    print_outgoing(now.outgoing)
     return click.confirm(f"Share these, and later team memories, with everybody who can read {now.joined.place}?")
 
 
-def _print_outgoing(outgoing: tuple[OutgoingChange, ...]) -> None:
+def print_outgoing(outgoing: tuple[OutgoingChange, ...]) -> None:
+    """Print what would be sent, and what would be refused."""
     from reverie.apps.cli.output import print_table
 
     ready = [each for each in outgoing if not each.refused]
@@ -228,29 +231,32 @@ def _print_outgoing(outgoing: tuple[OutgoingChange, ...]) -> None:
         print_table(columns, [(o.change, o.path, o.name, o.author, o.trust or "–") for o in ready])
     else:
         _say("nothing to send")
-    _print_refused(tuple(refusal for each in outgoing for refusal in each.refused))
+    print_refused(tuple(refusal for each in outgoing for refusal in each.refused))
 
 
-def _print_report(report: SyncReport) -> None:
+def print_report(report: SyncReport) -> None:
+    """Print what an exchange did."""
     for verb, paths in (("pulled", report.pulled), ("pushed", report.pushed), ("deleted", report.deleted)):
         for path in paths:
             click.echo(f"{verb:8}  {path}")
     for path in report.conflicts:
         click.echo(f"conflict  {path}")
         _say(f"an edit lost against another one or a deletion; it is kept in {path}")
-    _print_refused(report.refused)
+    print_refused(report.refused)
     if not (report.pulled or report.pushed or report.deleted or report.conflicts):
         click.echo("up to date")
 
 
-def _print_refused(refused: tuple[RefusedEntry, ...]) -> None:
+def print_refused(refused: tuple[RefusedEntry, ...]) -> None:
+    """Say what was refused, and what to do about it."""
     for each in refused:
         way = "not sent" if each.direction == "out" else "not taken"
         next_step = f"; {_WHY_REFUSED}" if each.direction == "out" and "secret" in each.rule else ""
         _say(f"{way}: {each}{next_step}")
 
 
-def _report_document(report: SyncReport) -> dict[str, Any]:
+def report_document(report: SyncReport) -> dict[str, Any]:
+    """What an exchange did, as JSON."""
     return {
         "pulled": list(report.pulled),
         "pushed": list(report.pushed),
@@ -291,7 +297,8 @@ def _status_document(now: TeamStatus) -> dict[str, Any]:
     }
 
 
-def _count(number: int) -> str:
+def count_memories(number: int) -> str:
+    """A number of memories in words."""
     from reverie.apps.cli.output import format_count
 
     return format_count(number, "memory", "memories")

@@ -11,5 +11,6 @@ them elsewhere; `sync` brings both together.
 - `git_remote`: a branch of a git repository as the remote; no server
 - `http_remote`: a repository at a team server as the remote
 - `team`: `Team`, what the command line and sessions use
+- `own_machines`: `PersonalSync`, private memory on several machines of one person
 - `watch`: pushes after edits and pulls now and then
 """

@@ -46,7 +46,6 @@ from reverie.settings.tree import TeamSettings
 from reverie.values import value
 
 BRANCH = "reverie-memory"
-_REMOTE_BRANCH = f"refs/heads/{BRANCH}"
 _FETCHED = "refs/reverie/team"
 TOMBSTONES = ".tombstones/"
 _TOMBSTONE_BYTES = 4_096
@@ -107,12 +106,17 @@ class GitRemote:
     environment: Mapping[str, str]
     settings: TeamSettings
     now: Callable[[], datetime]
+    branch: str = BRANCH
+
+    @property
+    def _ref(self) -> str:
+        return f"refs/heads/{self.branch}"
 
     def read_version(self) -> str:
         """The last commit of the branch; empty where there is none."""
         git = self._open()
-        listed = self._reach(git, "ls-remote", "--quiet", self.address, _REMOTE_BRANCH).decode("utf-8", "replace")
-        heads = [row.split("\t")[0] for row in listed.splitlines() if row.endswith(f"\t{_REMOTE_BRANCH}")]
+        listed = self._reach(git, "ls-remote", "--quiet", self.address, self._ref).decode("utf-8", "replace")
+        heads = [row.split("\t")[0] for row in listed.splitlines() if row.endswith(f"\t{self._ref}")]
         return heads[0] if heads and is_commit_id(heads[0]) else ""
 
     def fetch(self, known: Mapping[str, TeamEntry], version: str) -> TeamSnapshot | None:
@@ -125,7 +129,7 @@ class GitRemote:
             return TeamSnapshot("", {})
         # Without a base on this side (`+`): a branch that somebody rewrote is taken as it is.
         self._reach(git, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", self.address,
-                    f"+{_REMOTE_BRANCH}:{_FETCHED}")  # fmt: skip
+                    f"+{self._ref}:{_FETCHED}")  # fmt: skip
         head = git.run("rev-parse", "--verify", f"{_FETCHED}^{{commit}}").decode().strip()
         return self._read_snapshot(git, head, known, version)
 
@@ -160,7 +164,7 @@ class GitRemote:
         return ("earlier commits of its branch",)
 
     def _push(self, git: Git, commit: str) -> None:
-        arguments = ("push", "--porcelain", "--no-verify", self.address, f"{commit}:{_REMOTE_BRANCH}")
+        arguments = ("push", "--porcelain", "--no-verify", self.address, f"{commit}:{self._ref}")
         done = git.run_transport(*arguments, inherited=self.environment, seconds=self.settings.timeout_seconds)
         if done.returncode:
             if _RACES.search(done.stdout + done.stderr):

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from reverie.errors import Damaged
 from reverie.files import is_encodable
 from reverie.memory.store.erased_sentences import ErasedSentences, extract_topic_text
-from reverie.memory.store.worktree import is_safe_path, is_topic_path
+from reverie.memory.store.worktree import TEAM, is_safe_path, is_topic_path
 from reverie.memory.store.writer import find_secrets
 from reverie.memory.team.entry import RefusedEntry
 from reverie.memory.topics.scope import find_private_reason
@@ -33,14 +33,25 @@ def find_path_fault(path: str) -> str:
 
 
 def find_refusals(
-    path: str, text: str, settings: TeamSettings, *, direction: str, erased: ErasedSentences | None = None
+    path: str,
+    text: str,
+    settings: TeamSettings,
+    *,
+    direction: str,
+    erased: ErasedSentences | None = None,
+    is_personal: bool = False,
 ) -> tuple[RefusedEntry, ...]:
-    """Why a text may not be shared or taken; empty where it may."""
+    """Why a text may not be shared or taken; empty where it may.
+
+    Between machines of one person (`is_personal`) personal memories travel too, and team memories do not.
+    """
 
     def refuse(*rules: tuple[str, int]) -> tuple[RefusedEntry, ...]:
         return tuple(RefusedEntry(path, rule, line, direction) for rule, line in dict.fromkeys(rules))
 
     fault = find_path_fault(path)
+    if is_personal and path.startswith(TEAM):
+        fault = "a team memory, which travels by `reverie team`"
     if fault:
         return refuse((fault, 0))
     if len(text.encode()) > settings.max_file_bytes:
@@ -49,7 +60,7 @@ def find_refusals(
     if findings:
         return refuse(*((f"possible secret ({finding.rule})", finding.line) for finding in findings))
     try:
-        reason = find_private_reason(parse_topic(path, text))
+        reason = "" if is_personal else find_private_reason(parse_topic(path, text))
     except Damaged as problem:
         return refuse(("front matter that cannot be read", problem.line or 0))
     if reason:

@@ -1,4 +1,4 @@
-"""Pull and push between the `team/` directory and a remote; knows no transport.
+"""Pull and push between the files of a `SyncScope`, mostly the `team/` directory, and a remote; knows no transport.
 
 A pull merges everything the remote holds into the directory, as one commit by `sync`, and then notes what both sides
 agree on. A push is a pull, after which what differs from that agreement is sent. The files and the agreement are all
@@ -53,8 +53,33 @@ _MANY_DELETIONS = 10
 
 
 @value
+class SyncScope:
+    """Which files of a memory directory travel, and what is said about them."""
+
+    prefix: str
+    """The folder of the files; empty: the whole directory but for `team/`."""
+    noun: str
+    reason: str
+    """Of the commit that takes what others have."""
+    delete_command: str
+    """What agrees to many deletions."""
+    is_personal: bool = False
+    """Whether personal memories may travel too: between machines of one person."""
+
+    def find_path(self, tracked: str) -> str | None:
+        """The path at the remote of a file of the directory; None where it does not travel."""
+        if not is_topic_path(tracked) or not tracked.startswith(self.prefix):
+            return None
+        return None if self.is_personal and tracked.startswith((TEAM, ".")) else tracked.removeprefix(self.prefix)
+
+
+TEAM_SCOPE = SyncScope(TEAM, "team memories", "take what the team shares", "reverie team push --yes")
+PERSONAL_SCOPE = SyncScope("", "memories", "take what your other machines have", "reverie sync --yes", is_personal=True)
+
+
+@value
 class SyncReport:
-    """What a pull or a push did; paths are below `team/`."""
+    """What a pull or a push did; paths are those at the remote."""
 
     pulled: tuple[str, ...] = ()
     """New or changed here."""
@@ -93,6 +118,7 @@ class TeamSync:
     me: str
     settings: TeamSettings
     now: Callable[[], datetime]
+    scope: SyncScope = TEAM_SCOPE
 
     def pull(self) -> SyncReport:
         """Take what the remote has.
@@ -114,14 +140,14 @@ class TeamSync:
         with self._locked():
             report, snapshot, agreed = self._pull()
             for attempt in range(_PUSH_TRIES):
-                outgoing = find_outgoing(self.store, agreed, self.me, self.settings)
+                outgoing = find_outgoing(self.store, agreed, self.me, self.settings, self.scope)
                 held = {each.path for each in (*snapshot.refused, *report.refused) if each.direction == "in"}
                 ready = {each.path: each.entry for each in outgoing if not each.refused and each.path not in held}
                 report = replace(report, refused=_unique((*report.refused, *(r for o in outgoing for r in o.refused))))
                 if not ready:
                     return report
                 if not may_delete_many:
-                    _refuse_many_deletions(ready, agreed)
+                    _refuse_many_deletions(ready, agreed, self.scope)
                 write_sending(self.folder, _add_hashes(read_sending(self.folder), ready))
                 try:
                     sent = self.remote.send(snapshot, ready)
@@ -130,7 +156,7 @@ class TeamSync:
                         raise
                     time.sleep(_PAUSE_SECONDS * (attempt + 1) * (0.5 + random.random()))
                     more, snapshot, agreed = self._pull()
-                    report = _join(report, more)
+                    report = join_reports(report, more)
                     continue
                 refused = {each.path for each in sent.refused}
                 stored = {path: entry for path, entry in ready.items() if path not in refused}
@@ -149,7 +175,7 @@ class TeamSync:
     def _locked(self) -> Iterator[None]:
         write_folder(self.folder.directory)
         wait = self.settings.timeout_seconds
-        with locked(self.folder.lock, label="syncing team memory", now=self.now(), timeout_seconds=wait):
+        with locked(self.folder.lock, label=f"syncing {self.scope.noun}", now=self.now(), timeout_seconds=wait):
             yield
 
     def _pull(self) -> tuple[SyncReport, TeamSnapshot, AgreedState]:
@@ -181,7 +207,7 @@ class TeamSync:
         self, agreed: AgreedState, snapshot: TeamSnapshot
     ) -> tuple[SyncReport, Mapping[str, TeamEntry], set[str]]:
         """Merge a snapshot into the directory; returns what is agreed on from then on, and what of it is ours."""
-        change = Change("sync", "take what the team shares")
+        change = Change("sync", self.scope.reason)
         sending = read_sending(self.folder)
         accepted: dict[str, TeamEntry] = {}
         mine: set[str] = set()
@@ -189,11 +215,12 @@ class TeamSync:
         pulled: list[str] = []
         deleted: list[str] = []
         copies: list[str] = []
+        scope = self.scope
 
         def merge_all() -> dict[str, bytes | None]:
-            ours, unreadable = read_team_files(self.store)
+            ours, unreadable = read_files(self.store, scope)
             erased = read_erased(self.store.history.private)
-            held = {path.removeprefix(TEAM) for path in self.store.held if path.startswith(TEAM)}
+            held = {path for tracked in self.store.held if (path := scope.find_path(tracked)) is not None}
             unread = {each.path for each in snapshot.refused} | unreadable | held
             files: dict[str, bytes | None] = {}
             for path in sorted({*agreed.entries, *snapshot.entries}):
@@ -203,7 +230,9 @@ class TeamSync:
                 base = theirs if is_sent else base
                 faults: tuple[RefusedEntry, ...] = ()
                 if theirs is not None and theirs.text is not None and (base is None or base.sha256 != theirs.sha256):
-                    faults = find_refusals(path, theirs.text, self.settings, direction="in", erased=erased)
+                    faults = find_refusals(
+                        path, theirs.text, self.settings, direction="in", erased=erased, is_personal=scope.is_personal
+                    )
                 if faults or path in unread:
                     refused.extend(faults)
                     if base is not None:
@@ -217,11 +246,11 @@ class TeamSync:
                         mine.add(path)
                 merged = merge_file(path, base, ours.get(path), theirs)
                 if merged.text != ours.get(path):
-                    files[f"{TEAM}{path}"] = None if merged.text is None else merged.text.encode()
+                    files[f"{scope.prefix}{path}"] = None if merged.text is None else merged.text.encode()
                     (deleted if merged.text is None else pulled).append(path)
                 if merged.losing is not None:
                     losing = merged.losing.encode()
-                    copy = conflict_path(f"{TEAM}{path}", losing)
+                    copy = conflict_path(f"{scope.prefix}{path}", losing)
                     files[copy] = losing
                     copies.append(copy)
             return files
@@ -233,9 +262,11 @@ class TeamSync:
         return report, accepted, mine
 
 
-def find_outgoing(store: Store, agreed: AgreedState, me: str, settings: TeamSettings) -> tuple[OutgoingChange, ...]:
+def find_outgoing(
+    store: Store, agreed: AgreedState, me: str, settings: TeamSettings, scope: SyncScope = TEAM_SCOPE
+) -> tuple[OutgoingChange, ...]:
     """What a push would send, each with author and trust; compares with the agreement only, asks no remote."""
-    ours, unreadable = read_team_files(store)
+    ours, unreadable = read_files(store, scope)
     rows: list[OutgoingChange] = []
     live = {path for path, entry in agreed.entries.items() if not entry.is_deleted}
     free = settings.max_entries - len(live)
@@ -249,7 +280,7 @@ def find_outgoing(store: Store, agreed: AgreedState, me: str, settings: TeamSett
         if base is not None and not base.is_deleted and base.sha256 == entry.sha256:
             continue
         is_new = path not in live
-        faults = find_refusals(path, text, settings, direction="out")
+        faults = find_refusals(path, text, settings, direction="out", is_personal=scope.is_personal)
         if is_new and not faults:
             free -= 1
             if free < 0:
@@ -265,14 +296,14 @@ def find_outgoing(store: Store, agreed: AgreedState, me: str, settings: TeamSett
     return tuple(rows)
 
 
-def read_team_files(store: Store) -> tuple[dict[str, str], set[str]]:
-    """The texts of the team directory by path, and the paths of files that are not UTF-8 text."""
+def read_files(store: Store, scope: SyncScope) -> tuple[dict[str, str], set[str]]:
+    """The texts that travel by path, and the paths of files that are not UTF-8 text."""
     texts: dict[str, str] = {}
     unreadable: set[str] = set()
     for tracked in list_tracked(store.folder):
-        if not tracked.startswith(TEAM) or not is_topic_path(tracked):
+        path = scope.find_path(tracked)
+        if path is None:
             continue
-        path = tracked.removeprefix(TEAM)
         content = read_tracked(store.folder, tracked)
         try:
             if content is not None:
@@ -292,13 +323,13 @@ def _add_hashes(sending: Mapping[str, tuple[str, ...]], changes: Mapping[str, Te
     return {path: tuple(dict.fromkeys(hashes))[-_SENT_KEPT:] for path, hashes in {**sending, **new}.items()}
 
 
-def _refuse_many_deletions(ready: Mapping[str, TeamEntry], agreed: AgreedState) -> None:
+def _refuse_many_deletions(ready: Mapping[str, TeamEntry], agreed: AgreedState, scope: SyncScope) -> None:
     gone = [path for path, entry in ready.items() if entry.is_deleted]
     live = sum(not entry.is_deleted for entry in agreed.entries.values())
     if len(gone) >= _MANY_DELETIONS and 2 * len(gone) > live:
         raise Refused(
-            f"nothing was sent: {len(gone)} of {live} team memories are missing here ({name_paths(gone)}); "
-            "run `reverie team push --yes` to delete them for everybody, or `reverie undo` to bring them back",
+            f"nothing was sent: {len(gone)} of {live} {scope.noun} are missing here ({name_paths(gone)}); "
+            f"run `{scope.delete_command}` to delete them everywhere, or `reverie undo` to bring them back",
             by="team",
         )
 
@@ -321,11 +352,11 @@ def _unique(refused: tuple[RefusedEntry, ...]) -> tuple[RefusedEntry, ...]:
     return tuple(dict.fromkeys(refused))
 
 
-def _join(first: SyncReport, second: SyncReport) -> SyncReport:
-    """Two pulls as one."""
+def join_reports(first: SyncReport, second: SyncReport) -> SyncReport:
+    """Two exchanges as one."""
     return SyncReport(
         tuple(dict.fromkeys((*first.pulled, *second.pulled))),
-        (),
+        tuple(dict.fromkeys((*first.pushed, *second.pushed))),
         tuple(dict.fromkeys((*first.deleted, *second.deleted))),
         tuple(dict.fromkeys((*first.conflicts, *second.conflicts))),
         _unique((*first.refused, *second.refused)),
