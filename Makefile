@@ -33,7 +33,7 @@ help:  ## Show this list
 $(RUNTIME): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || { echo "Creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
 	@echo "Installing the program (once; about a minute)"
-	@$(INSTALL) --constraint constraints.txt --editable '.[llm,web,tokens,tui]' | $(SHOW_PROGRESS)
+	@$(INSTALL) --constraint constraints.txt --editable '.[llm,web,tokens,tui,team,server]' | $(SHOW_PROGRESS)
 	@$(BIN)/python -m compileall -q src
 	@touch $(RUNTIME)
 

@@ -230,7 +230,7 @@ def run_storm(
         servers = [Replica(database_url, folder) for _ in range(replicas)]
         for server in servers:
             server.start()
-            stack.callback(lambda server=server: server.kill() if server.is_running else None)
+            stack.callback(server.stop)
         proxies = [stack.enter_context(running_proxy(server.url)) for server in servers]
         tokens = _prepare(database_url, clients)
         people = [

@@ -24,7 +24,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
         text=True,
         env=environment,
         cwd=home,
-        timeout=60,
+        timeout=110,
         check=True,
     )
     assert not list(Path(home).iterdir()), "it leaves nothing behind"
@@ -71,6 +71,14 @@ def test_a_compaction_shows_its_receipt_and_strategies_are_compared(shown: str) 
         assert re.search(rf"{strategy} +\d+/\d+ .*\$", table)
 
 
+@requirement("demo:runs", "team:http:join")
+def test_two_people_share_a_memory_over_a_server(shown: str) -> None:
+    shared = shown.split("two people share a memory")[1]
+
+    assert re.search(r"ada> reverie team push --yes\npushed +project_integration_tests.md", shared)
+    assert re.search(r"bob> reverie recall .*\nIntegration tests .*said by ada \(team\)", shared)
+
+
 @requirement("demo:runs")
 def test_without_packages_to_download_it_goes_on_by_words(tmp_path: Path) -> None:
     home, models = tmp_path / "home", tmp_path / "models"
@@ -82,7 +90,7 @@ def test_without_packages_to_download_it_goes_on_by_words(tmp_path: Path) -> Non
         text=True,
         env={"PATH": os.environ["PATH"], "HOME": str(home), "COLUMNS": "120", **offline},
         cwd=home,
-        timeout=60,
+        timeout=110,
         check=True,
     )
 

@@ -47,6 +47,7 @@ class Replica:
         assert self.process.stdout is not None
         self.process.stdout.close()
 
-    @property
-    def is_running(self) -> bool:
-        return self.process is not None and self.process.poll() is None
+    def stop(self) -> None:
+        """Kill it if it runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.kill()

@@ -48,8 +48,7 @@ class Fleet:
         for client in self.clients:
             await client.http.aclose()
         for replica in self.replicas:
-            if replica.process is not None and replica.process.poll() is None:
-                replica.kill()
+            replica.stop()
 
 
 @pytest.fixture

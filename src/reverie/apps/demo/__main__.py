@@ -1,4 +1,4 @@
-"""`make demo`: learn, recall, dream, compact and compare strategies, without a key or a network.
+"""`make demo`: learn, recall, dream, compact, compare strategies and share, without a key or a network.
 
 `--vectors DIR` (`make demo VECTORS=1`) keeps the model for search by meaning in DIR, downloads it if it is not there,
 and shows what it adds; where that is not possible, the rest is shown all the same.
@@ -21,6 +21,7 @@ from rich.markup import escape
 from reverie.apps.cli.program import run
 from reverie.apps.cli.vectors import VectorsAnswer, write_answer
 from reverie.apps.demo.story import write_story
+from reverie.apps.demo.team import show_team
 from reverie.context.receipt import Receipt
 from reverie.memory.search.semantic import missing_packages
 from reverie.models.offline import OFFLINE
@@ -65,6 +66,7 @@ def main() -> None:
         with as_file(files("reverie.apps.demo") / "sample-session.jsonl") as sample:
             stage.compact(sample)
             stage.compare(sample)
+        show_team(Path(folder) / "team", screen)
     screen.rule("next, on your own transcripts")
     screen.print("reverie learn ~/.claude/projects --dry-run   what would be remembered")
     screen.print("reverie recall 'how do we test here?'        what you taught an agent before")
