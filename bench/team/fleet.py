@@ -172,9 +172,9 @@ def main() -> int:
     parser.add_argument("--kill-seconds", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    from bench.team.__main__ import _start_postgresql
+    from bench.team.__main__ import start_postgresql
 
-    url = _start_postgresql()
+    url = start_postgresql()
     if url is None:
         return 1
     result = run(url, count=options.jobs, workers=options.workers, kill_seconds=options.kill_seconds, seed=options.seed)
