@@ -201,8 +201,10 @@ class JobRunner:
             rows = {row["path"]: dict(row) for row in connection.execute(query).mappings()}
             kept = connection.execute(select(job_state).where(job_state.c.repo_id == state.id)).mappings().all()
         for path, row in rows.items():
+            # Nobody needs the copy after a crash, so it is not flushed.
             place = safe_join(memory.directory, path)
-            write_atomic(place, row["text"])
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(row["text"].encode())
             os.utime(place, (row["updated_at"], row["updated_at"]))
         for stored in kept:
             if stored["name"] in _STATE_FILES:
