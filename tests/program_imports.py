@@ -14,10 +14,22 @@ from reverie.messages.injection import flags
 
 _LATE = (
     "anthropic",
-    "reverie.session.session",
+    "yaml",
+    "reverie.apps.cli.open_session",
     "reverie.apps.cli.print_turn",
+    "reverie.apps.replay.run",
+    "reverie.hosts.catalogue",
+    "reverie.memory.doctor",
+    "reverie.memory.extraction.learn",
+    "reverie.memory.search.engine",
+    "reverie.memory.search.topic_table",
+    "reverie.memory.team.team",
     "reverie.models.anthropic",
+    "reverie.models.from_settings",
+    "reverie.session.session",
+    "reverie.session.wiring",
 )
+"""What commands import when they need it."""
 _TEXT = "Always use tabs here, because the linter wants them. The nightly job writes to the reports bucket."
 
 for _listed in (*COMMANDS, *HIDDEN):

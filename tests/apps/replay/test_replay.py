@@ -30,6 +30,7 @@ def test_the_document_has_the_keys_of_the_contract(terminal: Terminal) -> None:
 
 
 @requirement("replay:strategies", "replay:no-silent-breaks")
+@pytest.mark.sampled
 @pytest.mark.parametrize("window", ["4000", "6000", "20000"])
 def test_every_strategy_runs_at_every_window(terminal: Terminal, window: str) -> None:
     named = [word for name in STRATEGIES for word in ("--strategy", name)]

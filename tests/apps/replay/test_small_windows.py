@@ -73,6 +73,7 @@ def replayed(entries: list[Entry], window: int, folder: Path, name: str = "defau
 
 
 @requirement("window:small:answers")
+@pytest.mark.sampled
 @pytest.mark.parametrize("window", SMALL)
 def test_replay_answers_every_request(window: int, tmp_path: Path) -> None:
     session = Session()
@@ -101,6 +102,7 @@ def test_replay_of_the_samples_answers_every_request(shared_data: Path, tmp_path
 
 
 @requirement("window:small:answers", "window:small:unanswered")
+@pytest.mark.sampled
 @pytest.mark.parametrize("window", SMALL)
 def test_a_loop_of_ones_own_goes_on_and_is_given_no_pointer_that_it_cannot_follow(window: int, tmp_path: Path) -> None:
     made = Window(MODEL, window=window, directory=tmp_path)

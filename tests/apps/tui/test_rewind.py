@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from reverie.apps.tui.picker import Picker
 from reverie.session.file_history import RestorePlan, Return
@@ -23,7 +24,7 @@ LOST = Return(Path("/p/large.bin"), RestorePlan.LOST, b"new", None)
 async def _choose(seat: Seat, word: str) -> None:
     await seat.until(lambda: isinstance(seat.app.screen, Picker))
     before = seat.app.screen
-    await seat.type(word)
+    before.query_one(Input).value = word
     await seat.press("enter")
     await seat.until(lambda: seat.app.screen is not before)
 
