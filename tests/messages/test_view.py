@@ -98,7 +98,6 @@ def test_after_a_boundary_the_summary_and_the_kept_entries_remain(session: Sessi
 
     assert [item.uuid for item in view.items] == ["s1", "r2", "a2", "u2"]
     assert view.items[0].kind is ItemKind.SUMMARY
-    assert view.boundary == "b1"
     assert view.leaf == "u2"
 
 

@@ -119,7 +119,7 @@ def subagent_rows(
         if not any(envelope.session == session for entry in entries if (envelope := envelope_of(entry)) is not None):
             continue
         report = context_report(entries, overrides=overrides)
-        spent = bill(totals(entries, sidechains=True), overrides).usd
+        spent = bill(totals(entries, sidechains=True), overrides)
         rows.append(SubagentRow(agent, report.messages, report.tokens, spent))
     return tuple(rows)
 

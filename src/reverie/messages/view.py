@@ -83,8 +83,6 @@ class View:
     tools: tuple[ToolSpec, ...] = ()
     leaf: str | None = None
     """The entry under which the next one belongs."""
-    boundary: str | None = None
-    """The last compaction, if any."""
     reduced_after: str | None = None
     """The newest reply that was counted before something was taken out of the view; its reported size is too high."""
 
@@ -119,7 +117,6 @@ class Projection:
         self._instead: dict[str, str] = {}
         self._decided: set[str] = set()
         self._kept: BoundaryEntry | None = None
-        self._boundary: str | None = None
         self._leaf: str | None = None
         self._answered: set[str] = set()
         self._called: set[str] = set()
@@ -142,7 +139,6 @@ class Projection:
                 self._system,
                 self._tools,
                 self._leaf,
-                self._boundary,
                 self._reduced_after,
                 # Of a long session thousands are decided, and few of them are still in the view.
                 frozenset(self._decided & self._answered),
@@ -155,7 +151,7 @@ class Projection:
         copy._items = list(self._items)
         copy._system, copy._tools = self._system, self._tools
         copy._instead, copy._decided = dict(self._instead), set(self._decided)
-        copy._kept, copy._boundary, copy._leaf = self._kept, self._boundary, self._leaf
+        copy._kept, copy._leaf = self._kept, self._leaf
         copy._answered, copy._called = set(self._answered), set(self._called)
         copy._last_counted, copy._reduced_after = self._last_counted, self._reduced_after
         return copy
@@ -260,7 +256,6 @@ class Projection:
         self._items.clear()
         self._called.clear()
         self._answered.clear()
-        self._boundary = entry.envelope.uuid
         self._reduced_after = self._last_counted = None
         self._kept = entry
 

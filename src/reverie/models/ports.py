@@ -203,8 +203,6 @@ class ForkSpec:
     reads: tuple[Path, ...] = ()
     """What it may read besides these, the project and the files of its session."""
     max_rounds: int = 1
-    embedded: Callable[[], str] | None = field(default=None, compare=False, repr=False)
-    """What the work comes to without a model."""
 
 
 class Ending(StrEnum):

@@ -1,8 +1,9 @@
 """An agent at work. Start reading here: `session` (`Session`, the public class), then `loop`.
 
 Building one: `wiring` (from the settings of this process, as far as the user trusts the project), `options` (everything
-that comes from outside, as one value), `build` (`build_session`: all parts, from top to bottom), `parts` (what they do
-for the loop, how they begin and end), `descriptions` (what they say of themselves).
+that comes from outside, as one value, and which keys in it others do not see), `build` (`build_session`: all parts,
+from top to bottom), `parts` (what they do for the loop, how they begin and end), `descriptions` (what they say of
+themselves).
 
 A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `compaction` (when
 the window fills), `events` (what happens, as values), `mentions` (`@path` in a message), `recall` (memories for
@@ -17,6 +18,6 @@ Between and after turns: `background_work` (the list of it), `notes` (session no
 
 What people bring: `extensions` (all of it), `skills`, `mcp_tools`, `project_trust` (what waits for the user's word,
 instruction files from outside the project and permission rules that outlive the session included), `memory_writes`
-(memories that tools write), `own_keys` (keys that others do not see). `subagents` are its child agents, `teammate` is a
+(memories that tools write). `subagents` are its child agents, `teammate` is a
 session that works for another one.
 """

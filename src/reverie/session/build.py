@@ -53,8 +53,7 @@ from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Parts
 from reverie.session.memory_writes import MemoryWrites, watch_tools
 from reverie.session.notes import NotesWriter
 from reverie.session.opening_prompt import OpeningPrompt
-from reverie.session.options import SessionOptions
-from reverie.session.own_keys import environment_for_others, keys_of
+from reverie.session.options import SessionOptions, environment_for_others, keys_of
 from reverie.session.parts import SessionParts
 from reverie.session.project_trust import keep_rule
 from reverie.session.recall import SessionRecall

@@ -34,8 +34,7 @@ from reverie.permissions.rule import RuleKind
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import JoinedAttachment
 from reverie.session.mcp_tools import McpTools
-from reverie.session.options import SessionOptions
-from reverie.session.own_keys import environment_for_others
+from reverie.session.options import SessionOptions, environment_for_others
 from reverie.session.skills import SkillInvoker
 from reverie.session.tool_calls import FinishedCall, ToolCalls
 from reverie.tools.agent import StartAgent

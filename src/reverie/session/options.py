@@ -1,5 +1,7 @@
 """What a session is built from, as one value: everything that comes from outside the library.
 
+Also which of the keys in it others may see.
+
 `session.wiring` builds it from the settings of this process.
 """
 
@@ -18,6 +20,8 @@ from reverie.permissions.approval import Approver, NobodyThere
 from reverie.settings import Settings
 from reverie.settings.layers import Origin
 from reverie.values import value
+
+_SHORTEST_KEY = 16
 
 
 @value
@@ -77,3 +81,25 @@ class SessionOptions:
     ripgrep: str | None = None
     """The path of the program, where there is one."""
     version: str = ""
+
+
+def keys_of(options: SessionOptions) -> tuple[str, ...]:
+    """The keys that nobody may print, as far as they are long enough to be told from other words."""
+    values = {options.environment.get(name, "") for name in _key_names(options)}
+    return tuple(sorted(value for value in values if len(value) >= _SHORTEST_KEY))
+
+
+def environment_for_others(options: SessionOptions) -> dict[str, str]:
+    """The environment of commands, hooks and tool servers: without our keys, unless `tools.keep_keys` says so."""
+    keys = set() if options.settings.tools.keep_keys else _key_names(options)
+    return {name: value for name, value in options.environment.items() if name not in keys}
+
+
+def _key_names(options: SessionOptions) -> set[str]:
+    settings = options.settings
+    keys = {settings.model.anthropic_key_env, settings.model.openai_key_env}
+    return keys | {
+        "ANTHROPIC_AUTH_TOKEN",
+        "REVERIE_TEAM_TOKEN",
+        *(profile.key_env or "" for profile in settings.models),
+    }

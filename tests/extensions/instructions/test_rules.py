@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.extensions.instructions.rules import split_front_matter
+from reverie.extensions.instructions.markdown import split_front_matter
 from reverie.extensions.markdown_file import list_markdown
 from tests.extensions.instructions.trees import write_tree
 from tests.requirements import requirement

@@ -44,7 +44,7 @@ def test_every_field_of_the_format_is_read(tmp_path: Path) -> None:
     assert (skill.argument_hint, skill.arguments) == ("[file]", ("file", "mode"))
     assert (skill.for_model, skill.for_user, skill.forks, skill.in_background) == (False, False, True, True)
     assert (skill.allowed_tools, skill.disallowed_tools) == (("Read", "Bash(git diff:*)"), ("Write",))
-    assert (skill.model, skill.effort, skill.agent, skill.shell) == ("small", "high", "Explore", "bash")
+    assert (skill.model, skill.effort, skill.agent) == ("small", "high", "Explore")
     assert (skill.paths, skill.root) == (("src/**/*.ts",), skill.path.parent)
     assert skill.hooks is not None
     assert (skill.hooks.source, skill.hooks.committed) == ("skill", True)

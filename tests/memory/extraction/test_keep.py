@@ -7,7 +7,7 @@ import pytest
 from reverie.memory.extraction.candidate import RefusalReason
 from reverie.memory.extraction.extract import Extracted
 from reverie.memory.extraction.gate import Passed
-from reverie.memory.extraction.keep import Keeper, keep_new, notice, read_written
+from reverie.memory.extraction.keep import Keeper, keep_new, read_written
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.search.topic_index import IndexedFolder
 from reverie.memory.store.timeline import log
@@ -77,11 +77,6 @@ def test_only_files_that_are_there_are_read(tmp_path: Path) -> None:
 
     assert [heard.text for heard in read_written(tmp_path)] == ["be brief"]
     assert list(read_written(None)) == []
-
-
-def test_the_notice_names_topics_only() -> None:
-    assert notice(["a.md", "MEMORY.md", "team/MEMORY.md", "a.md"]) == "Remembered 1: a.md"
-    assert notice(["MEMORY.md"]) == ""
 
 
 @requirement("extraction:reason-added")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.import_ import SOURCES
-from reverie.apps.cli.memory_places import find_place
+from reverie.apps.cli.import_ import SOURCES, find_place
 from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.memory_places import find_place
 from reverie.apps.cli.options import MemorySelection, as_json, memory_options
 
 if TYPE_CHECKING:
@@ -148,3 +147,19 @@ def _show_notes(memory: Memory, done: ImportedNotes, *, dry_run: bool, as_json: 
 def _document(outcome: NoteOutcome) -> dict[str, str]:
     row = {"name": outcome.name, "place": outcome.place}
     return {**row, "reason": outcome.reason} if outcome.reason else row
+
+
+def find_place(memory: Memory, agent: str | None, path: str | None) -> Path:
+    """The named path, or the usual place of an agent's memory files for this project.
+
+    Raises: `UserMistake` where a path is needed.
+    """
+    from reverie.errors import UserMistake
+    from reverie.settings.load import agent_memory_places
+
+    if path is not None:
+        return Path(path).expanduser().absolute()
+    places = agent_memory_places(memory.root or Path.cwd())
+    if agent not in places:
+        raise UserMistake(f"name the path: the memory files of {agent} have no usual place on this machine")
+    return places[agent]

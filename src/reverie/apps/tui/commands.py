@@ -71,8 +71,7 @@ async def cost(host: Host, argument: str) -> None:  # noqa: ARG001
     rows = host.conversation.describe("cost")
     if rows is None:
         spent = totals(host.conversation.entries)
-        billed = bill(spent, host.surroundings.overrides())
-        rows = (("cost so far", dollars(billed.usd)),)
+        rows = (("cost so far", dollars(bill(spent, host.surroundings.overrides()))),)
     status = host.conversation.status
     if status.cache_share is not None:
         rows = (*rows, ("read from the cache", f"{status.cache_share:.0%} of all input"))

@@ -1,8 +1,8 @@
 """Instruction files: `CLAUDE.md`, `AGENTS.md`, rules, and what they include.
 
 In reading order: `instruction_file` (the values), `discover` (which files apply here, in which order; which ones a
-touched file adds), `rules` (folders of rules, `paths:`), `include` (what `@path` means, and reading one file, bounded),
-`markdown` (code and comments), `render` (what the model reads).
+touched file adds), `include` (what `@path` means, and reading one file, bounded), `markdown` (code, comments, front
+matter), `render` (what the model reads).
 """
 
 from reverie.extensions.instructions.discover import load, load_nested, load_waiting, mark_as_read

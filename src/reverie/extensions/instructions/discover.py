@@ -32,8 +32,7 @@ from reverie.extensions.instructions.instruction_file import (
     PathRule,
     Where,
 )
-from reverie.extensions.instructions.markdown import without_comments
-from reverie.extensions.instructions.rules import split_front_matter
+from reverie.extensions.instructions.markdown import split_front_matter, without_comments
 from reverie.extensions.markdown_file import list_markdown
 from reverie.files.globs import matches_below, unfold_all
 from reverie.files.places import InstructionFiles, find_checkout

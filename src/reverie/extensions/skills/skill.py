@@ -51,7 +51,6 @@ class Skill:
     in_background: bool = False
     paths: tuple[str, ...] = ()
     """Patterns; it is announced only once a matching file is in play."""
-    shell: str = ""
     hooks: Declaration | None = None
     """Hooks that hold while it is at work."""
     plugin_root: Path | None = None
@@ -129,7 +128,6 @@ def _skill(
         agent=page.text("agent"),
         in_background=page.flag("background", default=False),
         paths=page.texts("paths"),
-        shell=page.text("shell"),
         hooks=_hooks(page, path, source),
         plugin_root=plugin_root,
     )

@@ -1,8 +1,8 @@
 """Finds secrets in a text: keys, tokens and passwords that must not be stored or sent.
 
-One scanner for every path. Precise rules (`rules`, judged by `plausible`) and what a sentence says of a random word
-(`prose`) are always on, behind a search for keywords in the text as it is seen (`visible`). Where the `secrets` extra
-is installed, its larger engine looks as well at every text with a word that it could take for a secret.
+One scanner for every path. Precise rules (`rules`) and what a sentence says of a random word, both judged by
+`plausible`, are always on, behind a search for keywords in the text as it is seen (`visible`). Where the `secrets`
+extra is installed, its larger engine looks as well at every text with a word that it could take for a secret.
 Findings carry the rule and the place, never the text. Who refuses or redacts is the caller's decision.
 """
 
@@ -13,8 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
-from reverie.files.secret_scan.plausible import is_hash, is_identifier, is_made_by_machine, is_placeholder
-from reverie.files.secret_scan.prose import is_called_secret
+from reverie.files.secret_scan.plausible import (
+    is_called_secret,
+    is_hash,
+    is_identifier,
+    is_made_by_machine,
+    is_placeholder,
+)
 from reverie.files.secret_scan.rules import (
     IN_CONTEXT,
     NAMED_SECRET,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
@@ -215,7 +215,6 @@ def dream_fork(
     today: str,
     max_rounds: int = 30,
     search_hits: int = 50,
-    embedded: Callable[[], str] | None = None,
 ) -> ForkSpec:
     """The work of one dream on the memories of `directory`."""
     named = ", ".join(around.sessions[:_SESSIONS_NAMED]) or "none"
@@ -241,7 +240,6 @@ def dream_fork(
         paths=(around.staging,),
         reads=(*around.transcripts, *around.logs, *((around.project,) if around.project else ())),
         max_rounds=max_rounds,
-        embedded=embedded,
     )
 
 

@@ -41,7 +41,6 @@ def extraction_fork(
     messages: int,
     written: Iterable[str] = (),
     max_rounds: int = 5,
-    embedded: Callable[[], str] | None = None,
 ) -> ForkSpec:
     """The work of one run over the last `messages` messages; `written` names what the main agent saved by itself."""
     values = {
@@ -57,7 +56,6 @@ def extraction_fork(
         tools=TOOLS,
         paths=(directory,),
         max_rounds=max_rounds,
-        embedded=embedded,
     )
 
 

@@ -5,7 +5,7 @@ A `Keeper` knows the store for the length of a run; `keep_new` is one run withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
@@ -23,7 +23,6 @@ from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import words_of
 from reverie.memory.extraction.similarity import Similarity
 from reverie.memory.store.erased_sentences import read_erased
-from reverie.memory.store.worktree import INDEX_FILE
 from reverie.memory.topics.filenames import key_of
 from reverie.memory.topics.topic import Topic
 from reverie.messages.entries import Entry
@@ -156,12 +155,6 @@ def keep_new(
     later = set(ids[start:])
     new = [each for each in words.messages if each.said.message in later]
     return keeper.keep(extract(words, new, keeper.scene))
-
-
-def notice(paths: Iterable[str]) -> str:
-    """The line that tells the user what was remembered; nothing when no topic file was written."""
-    names = [path for path in dict.fromkeys(paths) if path.rpartition("/")[2] != INDEX_FILE]
-    return f"Remembered {len(names)}: {', '.join(names)}" if names else ""
 
 
 def read_written(root: Path | None) -> Iterator[ForeignText]:

@@ -14,6 +14,7 @@ from reverie.memory.index_file import FIELDS, IndexFile
 from reverie.memory.search.analyze import cut_passages, terms
 from reverie.memory.search.document import SearchDocument
 from reverie.memory.search.query import IndexTotals
+from reverie.memory.search.spelling import SHORTEST_CORRECTED
 from reverie.memory.search.topic_table import when_to_row
 
 FIELD_WEIGHTS = {
@@ -23,8 +24,6 @@ FIELD_WEIGHTS = {
 LINE_FIELDS = FIELDS[:5]
 """The fields of the first lines of a document's text; a line for each of its asks follows, then the body's passages."""
 _MOST_VALUES = 500
-_SHORTEST_CORRECTED = 5
-"""Shorter words have too many neighbours to guess what was meant."""
 
 # Only names that stand in this file are put into statements; values are always bound.
 # ruff: noqa: S608
@@ -88,7 +87,7 @@ class Database:
             for document in changed:
                 self._drop(document.key)
                 words.update(self._insert(document).split())
-            new = [(word,) for word in words if len(word) >= _SHORTEST_CORRECTED and word.isalpha()]
+            new = [(word,) for word in words if len(word) >= SHORTEST_CORRECTED and word.isalpha()]
             self._connection.executemany("INSERT OR IGNORE INTO words(word) VALUES (?)", sorted(new))
 
     def totals(self) -> IndexTotals:

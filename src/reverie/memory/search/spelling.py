@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_SHORTEST = 5
+SHORTEST_CORRECTED = 5
+"""Shorter words have too many neighbours to guess what was meant."""
 _TWO_STEPS_FROM = 8
 """From this length on two wrong letters still leave no doubt."""
 _MOST = 3
@@ -12,7 +13,7 @@ _MOST = 3
 
 def corrections(term: str, find_similar: Callable[[str], list[str]]) -> dict[str, int]:
     """Word of the store → how far it is from the unknown term; at most three, nearest first."""
-    if len(term) < _SHORTEST or not (term.isascii() and term.isalpha()):
+    if len(term) < SHORTEST_CORRECTED or not (term.isascii() and term.isalpha()):
         return {}
     allowed = 2 if len(term) >= _TWO_STEPS_FROM else 1
     distances = {}

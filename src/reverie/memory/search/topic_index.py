@@ -65,7 +65,6 @@ class IndexedFolder:
         self.has_news = False
         self.rebuilt = None
         self._uses: UseCounts | None = None
-        self._inode = 0
         self._embedder = embedder
         self._lock = threading.RLock()
         self._parts: tuple[TopicTable, IndexFile] | None = None
@@ -127,7 +126,7 @@ class IndexedFolder:
     def renew(self) -> None:
         """Let go of files that another process has replaced, as an erasure does; the next sweep fills the new ones."""
         with self._lock:
-            if self._parts is None or self._scratch is not None or _inode_of(self._place / INDEX_DB) == self._inode:
+            if self._parts is None or self._scratch is not None or not self._parts[1].is_replaced:
                 return
             self._let_go()
             self._swept = float("-inf")
@@ -380,7 +379,6 @@ class IndexedFolder:
         write_folder(place)
         file = IndexFile(place / INDEX_DB)
         self.rebuilt = file.take_rebuilt() or self.rebuilt
-        self._inode = _inode_of(place / INDEX_DB)
         return TopicTable(file), file
 
 
@@ -393,13 +391,6 @@ def is_indexed(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _inode_of(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except FileNotFoundError:
-        return 0
 
 
 def document_of(topic: Topic) -> SearchDocument:

@@ -45,8 +45,6 @@ class TokenCount:
     """Of these, what the provider itself counted: the last request."""
     estimated_tokens: int = 0
     """The rest: answer, tail, and what was taken out."""
-    anchor: str | None = None
-    """The record whose report this rests on; None when all is estimated."""
 
 
 def count(
@@ -82,7 +80,7 @@ def count(
     unseen = _UNSEEN_TOKENS if view.system or view.tools else _UNSEEN_PROMPT_TOKENS
     if not _LEAST_BELIEVED * whole <= tokens <= _MOST_BELIEVED * whole + unseen:
         return TokenCount(whole, estimated_tokens=whole)
-    return TokenCount(tokens, reported, round(change), last.reply[-1].uuid)
+    return TokenCount(tokens, reported, round(change))
 
 
 class Learner:

@@ -37,16 +37,6 @@ class SessionTotals:
         return sum((one.usage for one in self.by_model), Usage())
 
 
-@value
-class Bill:
-    """What totals cost."""
-
-    usd: float | None
-    """None when none of the models has a known price."""
-    unpriced: tuple[str, ...] = ()
-    """Models whose share is not in it."""
-
-
 def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> SessionTotals:
     """Add up what was reported; sub-agents' conversations only when asked."""
     by_model: dict[str, ModelTotals] = {}
@@ -74,18 +64,14 @@ def paid_replies(entries: Iterable[Entry], *, sidechains: bool = False) -> list[
     return [reply for reply in replies.values() if reply.was_reported]
 
 
-def bill(spent: SessionTotals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Bill:
-    """Price the totals. A model without a price is named, never guessed."""
+def bill(spent: SessionTotals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> float | None:
+    """The price of the totals in dollars, without models that have no known price; None when none of them has."""
     usd: float | None = None if spent.by_model else 0.0
-    unpriced: list[str] = []
     for model_totals in spent.by_model:
-        facts = profile(model_totals.model, overrides)
-        price = cost(model_totals.usage, facts)
-        if price is None:
-            unpriced.append(model_totals.model)
-            continue
-        usd = (usd or 0.0) + price
-    return Bill(usd, tuple(unpriced))
+        price = cost(model_totals.usage, profile(model_totals.model, overrides))
+        if price is not None:
+            usd = (usd or 0.0) + price
+    return usd
 
 
 class PaidReply:

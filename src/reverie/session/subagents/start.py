@@ -29,8 +29,7 @@ from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Need
 from reverie.session.events import Denied, Notice, TurnEnded, TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop
-from reverie.session.options import SessionOptions
-from reverie.session.own_keys import environment_for_others
+from reverie.session.options import SessionOptions, environment_for_others
 from reverie.session.prompt_text import prompt_text
 from reverie.session.subagents.answers import report
 from reverie.session.subagents.children import Child, Children

@@ -23,10 +23,9 @@ from reverie.values import value
 
 _VERSION = 2
 _BUSY_SECONDS = 60.0
-_ATTEMPTS = 20
-_PAUSE_SECONDS = 0.1
-"""How often and how patiently a file is tried again that another process may be making."""
 """Another process may be writing a batch of a few megabytes on a busy machine."""
+_ATTEMPTS, _PAUSE_SECONDS = 20, 0.1
+"""How often and how patiently a file is tried again that another process may be making."""
 _PENDING_BYTES = 16_000_000
 """How much FTS5 gathers before it writes a segment: fewer segments, less merging."""
 _SECONDS_PER_DAY = 86_400
