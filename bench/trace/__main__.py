@@ -3,7 +3,8 @@
 Each action runs in a process of its own through the public door (the command line, or `Session` for a turn), in a
 memory of three topics; a turn is the second one of its session, traced once the background work of the first has
 ended. The search of memories, which a turn has done in a thread and which has a row of its own, is counted apart.
-Imports are not counted, and class bodies run then: a module counts when one of its functions runs.
+Imports are not counted, nor are functions that a module or a class body calls while it is imported (decorators, tables
+that are built once): a module counts when one of its functions runs for the action.
 """
 
 from __future__ import annotations
@@ -54,11 +55,14 @@ source = os.environ["TRACED_SOURCE"]
 is_on, within = False, threading.local()
 def profile(frame, event, _argument):
     code = frame.f_code
-    # Modules and class bodies, which run when they are imported, are not optimized code; functions are.
-    is_function = code.co_flags & inspect.CO_OPTIMIZED
-    if event not in ("call", "return") or not is_function or not code.co_filename.startswith(source):
+    if event not in ("call", "return") or not code.co_filename.startswith(source):
         return
-    if event == "call" and is_on:
+    # Modules and class bodies, which run when they are imported, are not optimized code; functions are.
+    if not code.co_flags & inspect.CO_OPTIMIZED:
+        if code.co_name == "<module>":
+            within.imports = getattr(within, "imports", 0) + (1 if event == "call" else -1)
+        return
+    if event == "call" and is_on and not getattr(within, "imports", 0):
         kept = searched if getattr(within, "search", False) or code.co_qualname == apart else seen
         kept.add((code.co_filename[len(source) + 1:], code.co_qualname))
     if code.co_qualname == apart:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reverie.messages.reminder import escape_reminder_tags
-
 Weigh = Callable[[str], int]
 
 _MOST_CHARS_PER_TOKEN = 12
@@ -48,11 +46,6 @@ def shorten_text(text: str, limit_tokens: int, weigh: Weigh, pointer: str) -> st
         return text
     notice = f"\n[… cut here: {len(text):,} characters in all; {pointer}]"
     return head(text, max(0, limit_tokens - weigh(notice)), weigh) + notice
-
-
-def escape_quoted_text(text: str) -> str:
-    """Text from a tool or a file, which must not end the block in which the model is told that it is only quoted."""
-    return escape_reminder_tags(text)
 
 
 def fits(text: str, limit_tokens: int, weigh: Weigh) -> bool:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reverie.context.cut import Weigh, escape_quoted_text, shorten_text
+from reverie.context.cut import Weigh, shorten_text
 from reverie.context.facts.rounds import RoundAction, course_of
 from reverie.context.facts.shell import file_uses
 from reverie.context.facts.touched import edits_of, file_tool
 from reverie.context.survive import is_instruction
 from reverie.messages.blocks import JsonObject, nothing_more
+from reverie.messages.reminder import escape_reminder_tags
 from reverie.messages.view import Item
 from reverie.settings import CompactionSettings
 from reverie.values import value
@@ -156,7 +157,7 @@ def _files(
     chosen = [one for one in recent_files(items) if one[0] not in beside][: settings.restore_files]
     for path, text, edits in chosen:
         current = around.read_text(path) if around.read_text is not None else None
-        body = escape_quoted_text(current if current is not None else _format_last_seen(text, edits))
+        body = escape_reminder_tags(current if current is not None else _format_last_seen(text, edits))
         shown = shorten_text(body, min(each, tokens_left), weigh, f"read {path} for the rest")
         weight = weigh(shown)
         if not body or weight > tokens_left:

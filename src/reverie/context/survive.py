@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 
 from reverie.amounts import format_count
-from reverie.context.cut import Weigh, escape_quoted_text, head_and_tail
+from reverie.context.cut import Weigh, head_and_tail
 from reverie.context.facts import FactCollector, Facts, gather
 from reverie.context.receipt import Fate, ReceiptLine, Sort
 from reverie.context.spans import chain, list_pinned, plain, short_ids, spoken
 from reverie.messages.entries import Entry
+from reverie.messages.reminder import escape_reminder_tags
 from reverie.messages.view import Item, ItemKind
 from reverie.values import value
 
@@ -208,7 +209,7 @@ def _survivors(facts: Facts, items: Sequence[Item], pins: Sequence[Item], skills
             f"{trouble.line} (in {trouble.where}){then}{state}" if trouble.where else f"{trouble.line}{then}{state}"
         )
         yield Survivor(
-            Sort.TROUBLE, _label(trouble.line), escape_quoted_text(trouble_text), trouble.line, trouble.where
+            Sort.TROUBLE, _label(trouble.line), escape_reminder_tags(trouble_text), trouble.line, trouble.where
         )
     for file in sorted(facts.files, key=lambda one: (not one.is_changed, -one.last)):
         done = ", ".join(name if times == 1 else f"{name} {times} times" for name, times in file.operations)

@@ -71,7 +71,7 @@ def locked(path: Path, *, label: str, now: datetime, timeout_seconds: float = 10
         # The holder is only for messages: a full disk must not keep anybody from locking.
         with contextlib.suppress(OSError):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, _encode(_myself(label, now)), 0)
+            os.pwrite(descriptor, _encode(present_holder(label, now)), 0)
         yield
     finally:
         with contextlib.suppress(OSError):
@@ -88,7 +88,7 @@ def exclusive(path: Path, *, label: str, now: datetime, stale_after_seconds: flo
     Raises:
         Conflict: it is held; the message names holder, host and since when.
     """
-    me = _myself(label, now)
+    me = present_holder(label, now)
     with translate_os_errors("lock", path):
         write_folder(path.parent)
         _take(path, me, stale_after_seconds)
@@ -109,12 +109,13 @@ def read_holder(path: Path) -> Holder | None:
 
 def present_holder(label: str, now: datetime) -> Holder:
     """This process as a holder, for records of work that others may want to know the end of."""
-    return _myself(label, now)
+    pid = os.getpid()
+    return Holder(label, now, pid, *_facts_of(pid))
 
 
 def is_gone(holder: Holder, now: datetime) -> bool:
     """Whether a holder's process has ended; of another host, or another numbering of processes, nobody here knows."""
-    return _is_stale(holder, _myself("", now), None)
+    return _is_stale(holder, present_holder("", now), None)
 
 
 def _open_in_turn(path: Path, deadline: float) -> int:
@@ -221,11 +222,6 @@ def _is_stale(holder: Holder, me: Holder, stale_after_seconds: float | None) -> 
 def _describe_holder(path: Path, holder: Holder | None) -> str:
     who = str(holder) if holder is not None else "another program"
     return f"{path} is held by {who}; try again later, or delete the file if that process is gone"
-
-
-def _myself(label: str, now: datetime) -> Holder:
-    pid = os.getpid()
-    return Holder(label, now, pid, *_facts_of(pid))
 
 
 @functools.lru_cache(maxsize=1)

@@ -11,7 +11,8 @@ import binascii
 import math
 import re
 from collections import Counter
-from functools import cache
+
+from reverie.patterns import lazy_regex
 
 MIN_BITS = 2.6
 """Bits per character that a random value of 16 hexadecimal digits or more nearly always has."""
@@ -176,8 +177,8 @@ _LINK = (
     r"(?i:\b(?:is|was|are|to|es|est|ist|lautet|é|è|sono|são|son|jest|это|равен|with|using|mit|avec|con|com|met|med|z|с)|"
     r"[:：—–-]|は|是|为|為|[는은이가])[ \t]*[\"'`(「『«“„]*\Z|\(\Z"
 )
-_BEFORE = rf"(?i)(?<![_./])(?:{_NAMES}|{_WAYS_IN})(?![A-Za-z_./(])(?P<between>.{{0,60}}?)\Z"
-_AFTER = (
+_BEFORE = lazy_regex(rf"(?i)(?<![_./])(?:{_NAMES}|{_WAYS_IN})(?![A-Za-z_./(])(?P<between>.{{0,60}}?)\Z")
+_AFTER = lazy_regex(
     r"(?i)['`)»」』”]*(?:[ \t]+(?:as|is|to|for|como|als|um|comme|pour|come|per|para|jako|как|—)\b|"
     r"[ \t]*(?:作为|作為|登录|登入|で|を|로))"
     rf"(?P<between>.{{0,40}}?)(?<![_./])(?:{_NAMES}|{_WAYS_IN})(?![A-Za-z_./(])"
@@ -194,10 +195,5 @@ def is_called_secret(text: str, start: int, end: int) -> bool:
         return False
     word = text[start:end]
     is_linked = not is_hash(word) or re.search(_LINK, before) is not None
-    match = (_compile(_BEFORE).search(before) if is_linked else None) or _compile(_AFTER).match(after)
+    match = (_BEFORE.search(before) if is_linked else None) or _AFTER.match(after)
     return match is not None and not re.search(_HARMLESS, match["between"]) and looks_random(word)
-
-
-@cache
-def _compile(source: str) -> re.Pattern[str]:
-    return re.compile(source)
