@@ -1,9 +1,9 @@
 """`python -m bench.extraction.fit`: the weights by which extraction classifies sentences, from the examples.
 
 Logistic regressions over the features of `classify.py`: whether a sentence is worth a memory, one for English and one
-for the other languages, and which type it has. It learns from `examples/` without the `eval-` files, from the exemplars
-and from the parts of our own messages that may be tuned on. `--check` leaves out one file at a time and prints what
-`extract` stores of it, threshold by threshold.
+for the other languages, and which type it has. It learns from `examples/` without the held-out files, from the
+exemplars and from the parts of our own messages that may be tuned on. `--check` leaves out one author at a time and
+prints what `extract` stores of their messages, threshold by threshold.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from unittest.mock import patch
 import numpy as np
 
 from bench.extraction.__main__ import print_row
-from bench.extraction.labels import HERE, Labelled, part_of, read_written
+from bench.extraction.labels import HELD_OUT, HERE, Labelled, part_of, read_written
 from reverie.memory.extraction import classify, find
 from reverie.memory.extraction.classify import message_features
 from reverie.memory.extraction.typed import Sentence, find_typed_sentences
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 TARGET = Path(classify.__file__).parent / "weights.json"
 EXAMPLES = tuple(
-    file for file in sorted((HERE / "examples").glob("*.jsonl")) if not file.name.startswith(("eval-", "plain"))
+    file for file in sorted((HERE / "examples").glob("*.jsonl")) if not file.name.startswith((HELD_OUT, "plain"))
 )
+THRESHOLDS = (0.6, 0.7, 0.8, 0.85, 0.9)
 DAMPING = 3.3
 TYPE_DAMPING = 3.3
 MIN_COUNT = 3
@@ -251,23 +252,35 @@ def _curved(
     return direction
 
 
+def author_of(file: Path) -> str:
+    """Who wrote a file: `-2` is one person in all languages, `eval-` another; the others are one a file."""
+    return "eval" if file.stem.startswith("eval-") else "second" if file.stem.endswith("-2") else file.stem
+
+
 def _print_check(examples: Sequence[Example]) -> None:
-    """What `extract` stores of each file when the weights were fitted without it, threshold by threshold."""
+    """What `extract` stores of each author's messages by weights that were fitted without them."""
     types = _fit_types(examples)
     for group in ("en", "other"):
-        files = [file for file in EXAMPLES if file.stem.startswith("en") == (group == "en")]
-        fitted = {file: _fit_worth([each for each in examples if each.file != file.stem], group) for file in files}
-        print(f"{group}: {', '.join(file.stem for file in files)}, each with weights that were fitted without it")
-        for threshold in (0.6, 0.7, 0.75, 0.8, 0.85, 0.9):
-            labelled: list[Labelled] = []
-            for file, worth in fitted.items():
+        files = [file for file in EXAMPLES if ("en" in file.stem.split("-")) == (group == "en")]
+        fitted: dict[str, dict[str, float]] = {}
+        for author in dict.fromkeys(map(author_of, files)):
+            theirs = {file.stem for file in EXAMPLES if author_of(file) == author}
+            fitted[author] = _fit_worth([each for each in examples if each.file not in theirs], group)
+        print(f"{group}: {', '.join(fitted)}, each by weights that were fitted without this author")
+        for threshold in THRESHOLDS:
+            labelled: dict[str, list[Labelled]] = {}
+            for file in files:
+                worth = fitted[author_of(file)]
                 weights = {"worth": {"en": worth, "other": worth}, "types": types}
                 with (
                     patch.object(classify, "_weights", lambda weights=weights: weights),
-                    patch.object(find, "SURE", {"en": threshold, "other": threshold}),
+                    patch.object(find, "SURE", {"other": threshold}),
                 ):
-                    labelled += read_written(file)
-            print_row(f"{threshold:.2f}", labelled)
+                    labelled[file.stem] = list(read_written(file))
+            print(f"let in from {threshold:.2f} on")
+            for stem, rows in labelled.items():
+                print_row(stem, rows)
+            print_row("all", [each for rows in labelled.values() for each in rows])
 
 
 if __name__ == "__main__":

@@ -20,9 +20,12 @@ from reverie.memory.extraction.candidate import MemoryCandidate, UserMessage
 from reverie.memory.extraction.extract import extract
 from reverie.memory.extraction.gate import GateContext
 from reverie.memory.extraction.session import SessionMessage, SessionWords, words_of
+from reverie.memory.extraction.similarity import Similarity
 from reverie.messages.transcript import read_entries
 
 HERE = Path(__file__).parent
+HELD_OUT = "eval2-"
+"""Files that begin so are never fitted to nor looked into: they are for the figures alone."""
 SAID = datetime(2026, 2, 16, 12, tzinfo=UTC)
 """The Monday on which our own messages were said."""
 
@@ -46,19 +49,26 @@ class Labelled:
     text: str
     wanted: tuple[Wanted, ...]
     found: tuple[MemoryCandidate, ...]
+    language: str = ""
 
 
-def read_written(file: Path = HERE / "written.jsonl") -> Iterator[Labelled]:
+def held_out_files() -> list[Path]:
+    """The files that nobody fits to or looks into."""
+    return sorted([*HERE.glob(f"{HELD_OUT}*.jsonl"), *(HERE / "examples").glob(f"{HELD_OUT}*.jsonl")])
+
+
+def read_written(file: Path = HERE / "written.jsonl", similarity: Similarity | None = None) -> Iterator[Labelled]:
     """Our own messages, or those of another file, each as a session of its own."""
     for line in file.read_text(encoding="utf-8").splitlines():
         if not line.strip():
             continue
         row = json.loads(line)
         text: str = row["text"]
-        part = part_of(row) if file.parent == HERE else file.stem
+        part = part_of(row) if file.name == "written.jsonl" else file.stem
         spoken = SessionMessage(UserMessage(row["id"], text, row["id"], SAID, row.get("before", "")), 0, 0)
-        found = extract(SessionWords((spoken,)), (spoken,), GateContext(today=SAID.date()))
-        yield Labelled(row["id"], part, text, _wanted(row), tuple(each.candidate for each in found.passed))
+        found = extract(SessionWords((spoken,)), (spoken,), GateContext(today=SAID.date(), similarity=similarity))
+        passed = tuple(each.candidate for each in found.passed)
+        yield Labelled(row["id"], part, text, _wanted(row), passed, row.get("lang", ""))
 
 
 def part_of(row: dict[str, Any]) -> str:

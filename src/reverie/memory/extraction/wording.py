@@ -11,12 +11,12 @@ from datetime import date
 
 from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.extraction.phrases import LABEL, REASON
-from reverie.memory.topics.polarity import MismatchKind, find_mismatch, make_title
+from reverie.memory.extraction.titles import NAME_CHARS, write_title
+from reverie.memory.topics.polarity import find_mismatch
 from reverie.memory.topics.topic import MemoryType
 from reverie.patterns import lazy_regex, split_sentences
 from reverie.values import value
 
-NAME_CHARS = 60
 WHY = "**Why:**"
 APPROVES = "**What was done:**"
 DESCRIPTION_CHARS = 200
@@ -83,25 +83,8 @@ _BECAUSE = lazy_regex(
       |[，,；]?\s*(?:因为|由于|否则|不然)[^，]{3,}.*|:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}\Z""",
     _FLAGS | re.DOTALL,
 )
-_FRONTED = lazy_regex(
-    r"""\A(?:in|for|when|whenever|before|after|if|on|with|during|at|unless|while|wenn|bei|vor|nach|für)\b[^,，:]{2,50}[,，]\s?
-      |\A[^，,]{2,20}(?:时|时候|之前|之后|里|中)[，,]""",
-    _FLAGS,
-)
-_DECIDED = lazy_regex(
-    r"\Awe(?:'ve|\shave)?\s(?:all\s|finally\s|already\s|just\s|jointly\s)?(?:decided|agreed|opted)\s(?:to|that)\s",
-    _FLAGS,
-)
-_AT_THE_END = lazy_regex(
-    r"[\s,]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|by\sthe\sway|thanks)\Z", _FLAGS
-)
 _BEGINS = r"""\b(?:after|from|since|starting(?:\son)?|as\sof|ab|nach)\s(?:[^\s,;.]+\s){0,4}?\(?DAY
     |DAY[)）]?\s?(?:之后|以后|后|起|から|以降)"""
-_PHRASE = lazy_regex(
-    r"\s(?=(?:in|on|at|for|with|from|into|before|after|when|while|if|unless|until|and|or|but|so)\s)",
-    re.IGNORECASE,
-)
-"""Where a sentence can end early and still be one."""
 _I_DID = lazy_regex(
     r"""\A(?:i(?:'ve|\shave)?\s(?:also\s|now\s|already\s|just\s)?|ich\shabe?\s(?:ihnen\s|dir\s|jetzt\s)?|he\s|j'ai\s|我(?:已经|先|把)?)""",
     _FLAGS,
@@ -187,7 +170,7 @@ def build_wording(kind: MemoryType, sentence: str, reason: str, said_on: date | 
         short = _cut(f"{short.rstrip(' .。!')}: {approves}", DESCRIPTION_CHARS)
     days = [day for day in (dated.last, extra.last) if day and not _begins(dated.text, day)]
     return Wording(
-        name_approved(approves) if approves else _name(dated.text),
+        name_approved(approves) if approves else write_title(_LABEL.sub("", dated.text)),
         short if approves or not find_mismatch(whole, short) else whole,
         "\n\n".join(body),
         max(days, default=None),
@@ -221,30 +204,6 @@ def _why(text: str) -> str:
             if match:
                 return next(part for name, part in match.groupdict().items() if part and name != "mark").strip()
     return ""
-
-
-def _name(text: str) -> str:
-    """The rule itself, cut where a phrase ends if it still says the same; else the whole sentence."""
-    text = _LABEL.sub("", text)
-    first = re.match(r".{12,}?[.!?。！？](?=\s|\Z)|.{6,}?[。！？]", text)
-    bare = _DECIDED.sub("", main_clause(first[0] if first else text))
-    bare = _AT_THE_END.sub("", bare)
-    fronted = _FRONTED.match(bare)
-    for end in _CLAUSE_END.finditer(bare, fronted.end() if fronted else 0):
-        if len(bare) <= NAME_CHARS:
-            break
-        if 16 <= end.start() <= NAME_CHARS or (not bare.isascii() and 6 <= end.start() <= NAME_CHARS):
-            bare = bare[: end.start()]
-            break
-    if len(bare) > NAME_CHARS:
-        ends = [match.start() for match in _PHRASE.finditer(bare, NAME_CHARS // 3, NAME_CHARS)]
-        bare = bare[: ends[-1]] if ends else _cut(bare, NAME_CHARS)
-    name = _capital(bare).strip(" .。!！,，;；:：")
-    rule = main_clause(text)
-    differs = find_mismatch(rule, name)
-    if differs and differs.kind is MismatchKind.wording:
-        differs = find_mismatch(rule, name, is_title=True)
-    return make_title(rule) if differs else name
 
 
 def _cut(text: str, limit: int) -> str:

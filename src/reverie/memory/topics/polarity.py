@@ -34,6 +34,7 @@ from reverie.memory.topics.polarity_words import (
     LIMITS,
     NAME,
     NEGATIONS,
+    NEW_CLAUSE,
     NO_NAMES,
     NUMBER,
     NUMBER_WORDS,
@@ -157,6 +158,18 @@ def find_distortion(topic: Topic, old: Topic | None = None) -> PolarityMismatch 
         if mismatch is None:
             return None
     return mismatch
+
+
+def count_negations(text: str) -> int:
+    """How often a text says not."""
+    return sum(1 for _ in _negations(_mask_identifiers(text)))
+
+
+def stops_before_clause(source: str, stored: str) -> bool:
+    """Whether a text is its source up to where a clause with a subject of its own begins."""
+    said, bare = _fold_text(source), _fold_text(stored).strip(" .!。！")
+    start = said.find(bare)
+    return start >= 0 and bool(_compile(NEW_CLAUSE).match(said[start + len(bare) :]))
 
 
 def is_confirmation(text: str) -> bool:
@@ -381,6 +394,8 @@ def _find_dropped_condition(source: _Marks, stored: _Marks) -> PolarityMismatch 
     if len(stored_words) < _STATEMENT_WORDS or not _is_selection(stored_words, _places(source.text)):
         return None
     missing = tuple(sorted(_select_related_sentences(source, stored).conditions - stored.conditions))
+    if missing and stops_before_clause(source.text, stored.text):
+        return None
     return PolarityMismatch(MismatchKind.condition, missing) if missing else None
 
 

@@ -162,6 +162,11 @@ TAIL = r"""
   (?:[\s,.!?，。、！;-]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|pls|plz|thanks?|thx|thank\syou|by\sthe\sway|btw|ok(?:ay)?
    |bitte|danke|ab\sjetzt|merci|s'il\s(?:te|vous)\spla[iî]t|stp|svp|por\sfavor|gracias|пожалуйста|记住|谢谢|覚えておいて(?:ください)?|忘れないで))+
   [\s.!?，。！]*\Z"""
+NEW_CLAUSE = r"""
+  [\s,;—–-]*(?:and\s|und\s|et\s|y\s|so\s|also\s|donc\s)?(?!i\smean|ich\smeine|je\sveux\sdire|yo\sdigo)
+  (?:the|our|my|i|we|they|he|she|nobody|nothing|der|die|das|unser\w*|ich|wir|niemand|le|la|les|notre|nos|on|je|nous|personne
+   |el|los|las|nuestr\w+|nadie|yo)\b|[\s，；、]*(?:我们?|咱们?|他们?|うち|私)"""
+"""How a clause begins that has a subject of its own: what it denies or demands is not said of the clause before."""
 UNSAID = frozenset(
     "the a an is are be der die das ein eine einen einem ist sind le la les un une est sont el los las una es son о".split()
 )
