@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reverie.files.places import Places
+from reverie.hosts.catalogue import find_unread
 from reverie.hosts.codex import list_sessions
 from reverie.messages.entries import BoundaryEntry, OtherEntry
 from reverie.messages.message import Usage
@@ -168,3 +171,32 @@ def test_only_rollouts_inside_the_home_are_listed(tmp_path: Path) -> None:
     (path.parent / "rollout-link.jsonl").symlink_to(outside)
 
     assert [listed for listed, _ in list_sessions(home)] == [path]
+
+
+@requirement("hosts:codex")
+def test_a_compressed_rollout_is_read_like_any_other(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    plain = write_codex(tmp_path, ID, with_events())
+    packed = plain.with_name(f"{plain.name}.zst")
+    packed.write_bytes(zstandard.compress(plain.read_bytes()))
+    expected = read(plain)
+    plain.unlink()
+
+    assert [path for path, _ in list_sessions(tmp_path)] == [packed]
+    session = read(packed)
+    assert (session.id, session.entries) == (expected.id, expected.entries)
+
+
+@requirement("hosts:unknown")
+def test_what_is_not_understood_is_reported_for_each_agent(tmp_path: Path) -> None:
+    new = codex_line("event_msg", 9, type="telepathy")
+    write_codex(tmp_path / "codex", ID, [*with_events(), new])
+    damaged = tmp_path / "codex/sessions/2026/05/02/rollout-2026-05-02T10-00-00-x.jsonl.zst"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(b"no archive")
+    places = replace(Places.at(tmp_path / "reverie", tmp_path / "claude"), agents={"codex": (tmp_path / "codex",)})
+
+    (unread,) = find_unread(places)
+
+    assert (unread.agent, unread.kinds, unread.sessions) == ("codex", {"event_msg/telepathy": 1}, 1)
+    assert damaged.name in unread.reason

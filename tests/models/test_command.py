@@ -17,12 +17,13 @@ from reverie.errors import ContextTooLong, RateLimited, Unauthenticated, Unavail
 from reverie.messages.blocks import Text, ToolUse
 from reverie.messages.message import Usage, assistant, user
 from reverie.models.choose import Access, choose
-from reverie.models.command import GUARD, CommandModel, command_model, list_installed
+from reverie.models.command import CommandModel, command_model, list_installed
 from reverie.models.command_programs import PROGRAMS
 from reverie.models.flow import answer
 from reverie.models.ledger import Booked
 from reverie.models.ports import Reply, Request
 from reverie.models.profiles import profile
+from reverie.settings.environment import ASKED_BY
 from reverie.testing.build import request, system, tool, tool_call, tool_result
 from tests.acceptance.host import needs_host, program
 from tests.requirements import requirement
@@ -96,7 +97,7 @@ def ask(model: CommandModel, sent: Request | str = "How high is the tide?") -> R
 def test_each_program_is_asked_once_without_tools_in_a_directory_of_its_own(bin_folder: Path, name: str) -> None:
     output, usage, cost = ANSWERS[name]
     note = bin_folder / "heard"
-    script = f'{{ pwd; echo "${GUARD}"; printf "%s\\n" "$@"; cat; }} > "{note}"'
+    script = f'{{ pwd; echo "${ASKED_BY}"; printf "%s\\n" "$@"; cat; }} > "{note}"'
     reply = ask(printing(bin_folder, name, output, script))
 
     assert reply.text == "It is high tide."

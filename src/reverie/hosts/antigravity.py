@@ -9,17 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from reverie.hosts.fields import Fields, as_fields, as_input, as_list, as_text
 from reverie.hosts.session import (
-    BAD_LINE,
     HostSession,
     ListedSession,
     SessionBuilder,
-    as_dict,
-    as_input,
-    as_list,
-    as_text,
     list_session_files,
     read_json_lines,
 )
@@ -36,7 +31,7 @@ def list_sessions(home: Path) -> Iterator[ListedSession]:
     return list_session_files(home, f"antigravity-cli/{tail}", f"antigravity/{tail}")
 
 
-def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the content tells
+def is_session(head: Fields, path: Path) -> bool:  # noqa: ARG001 - the content tells
     """Whether a file whose first record is this is a transcript of Antigravity."""
     return {"step_index", "source", "type"} <= head.keys()
 
@@ -48,18 +43,15 @@ def read_session(path: Path) -> HostSession:
     if is_at_home:
         _add_index(session, path.parents[4] / "history.jsonl")
     calls: list[str] = []
-    for number, line, record in read_json_lines(path):
-        if record is None:
-            session.add_unknown(BAD_LINE, line)
-        else:
-            _take(session, calls, number, line, record)
+    for number, line, record in session.read_lines(path):
+        _take(session, calls, number, line, record)
     return session.build()
 
 
 def _add_index(session: SessionBuilder, index: Path) -> None:
     """Title and directory, from the list of all conversations."""
     try:
-        rows = [record or {} for _, _, record in read_json_lines(index)]
+        rows = [as_fields(record) for _, _, record in read_json_lines(index)]
     except OSError:
         return
     for row in rows:
@@ -68,7 +60,7 @@ def _add_index(session: SessionBuilder, index: Path) -> None:
             session.title = session.title or as_text(row.get("display"))
 
 
-def _take(session: SessionBuilder, calls: list[str], number: int, line: bytes, record: dict[str, Any]) -> None:
+def _take(session: SessionBuilder, calls: list[str], number: int, line: bytes, record: Fields) -> None:
     when, kind, content = record.get("created_at"), as_text(record.get("type")), as_text(record.get("content"))
     if kind == "USER_INPUT":
         typed = "\n".join(request.strip() for request in _REQUEST.findall(content))
@@ -77,7 +69,7 @@ def _take(session: SessionBuilder, calls: list[str], number: int, line: bytes, r
     elif kind == "PLANNER_RESPONSE":
         uses = [
             ToolUse(f"{session.id}:{number}:{place}", as_text(call.get("name")), as_input(call.get("args")))
-            for place, call in enumerate(map(as_dict, as_list(record.get("tool_calls"))))
+            for place, call in enumerate(map(as_fields, as_list(record.get("tool_calls"))))
         ]
         calls[:] = [use.id for use in uses]
         thoughts = Thinking(as_text(record.get("thinking")))

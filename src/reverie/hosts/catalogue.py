@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -18,19 +19,13 @@ from reverie.files import write_atomic
 from reverie.files.places import Places
 from reverie.files.places.transcripts import is_held_below, list_project_roots
 from reverie.hosts import antigravity, cline, codex, copilot, cursor, gemini, goose, opencode, qwen
-from reverie.hosts.session import (
-    HostSession,
-    ListedSession,
-    SessionStamp,
-    as_dict,
-    as_timestamp,
-    file_stamp,
-    parse_object,
-)
+from reverie.hosts.fields import Fields, as_fields, as_timestamp, parse_object
+from reverie.hosts.session import HostSession, ListedSession, SessionStamp, file_stamp, open_lines
 from reverie.messages.codec import decode_json
 from reverie.messages.entries import AssistantEntry, Entry, UserEntry
 from reverie.messages.listing import Glance, is_prompt, read_glance, shorten_title
 from reverie.messages.transcript import read_entries
+from reverie.values import value
 
 
 class SessionReader(Protocol):
@@ -44,7 +39,7 @@ class SessionReader(Protocol):
     def list_in_database(self, database: Path, session: str | None = None) -> list[ListedSession]:
         """The sessions in a database of this agent, or one of them; only where the agent has databases."""
 
-    def is_session(self, head: dict[str, Any], path: Path) -> bool:
+    def is_session(self, head: Fields, path: Path) -> bool:
         """Whether a file is the agent's, by its first record; the items of a JSON array stand under `items`."""
 
     def read_session(self, path: Path) -> HostSession:
@@ -56,7 +51,7 @@ READERS: Mapping[str, SessionReader] = {reader.AGENT: cast("SessionReader", read
 """The readers by the names of their agents."""
 
 _DATABASE_READERS = (cast("SessionReader", opencode), cast("SessionReader", goose))
-_FORMAT = 1
+_FORMAT = 2
 """Version of the cache and of the readers: a change in what they find makes old rows invalid."""
 _HEAD_BYTES = 4_000_000
 """The longest first record that is looked at; some hold the whole system prompt."""
@@ -67,7 +62,7 @@ def find_reader(path: Path) -> SessionReader | None:
     if _is_in_database(path):
         readers = (reader for reader in _DATABASE_READERS if reader.list_in_database(path.parent, path.name))
         return next(readers, None)
-    head = _read_head(path) if path.suffix in (".jsonl", ".json") and path.is_file() else None
+    head = _read_head(path) if path.suffix in (".jsonl", ".json", ".zst") and path.is_file() else None
     return None if head is None else next((one for one in READERS.values() if one.is_session(head, path)), None)
 
 
@@ -151,6 +146,45 @@ def list_host_glances(places: Places, agents: Iterable[str] = ()) -> list[Glance
     return sorted(glances, key=lambda one: (one.updated, one.id), reverse=True)
 
 
+@value
+class UnreadRecords:
+    """What of an agent's sessions was not understood: it may be newer than its reader."""
+
+    agent: str
+    kinds: Mapping[str, int]
+    """Records of unknown kinds, by kind."""
+    sessions: int = 0
+    """Sessions that could not be read at all."""
+    reason: str = ""
+    """Why the first of them could not."""
+
+
+def find_unread(places: Places) -> list[UnreadRecords]:
+    """What is not understood in the sessions of other agents on this machine, for each agent with such."""
+    kinds: dict[str, Counter[str]] = {}
+    read: set[Path] = set()
+    for glance in list_host_glances(places):
+        read.add(glance.path)
+        kinds.setdefault(glance.agent, Counter()).update(glance.unknown)
+    unread: list[UnreadRecords] = []
+    for agent in sorted(READERS.keys() & places.agents.keys()):
+        listed = (path for home in places.agents[agent] for path, _ in READERS[agent].list_sessions(home))
+        missing = [path for path in listed if path not in read]
+        counts = kinds.get(agent, Counter())
+        if counts or missing:
+            reason = _find_reason(READERS[agent], missing[0]) if missing else ""
+            unread.append(UnreadRecords(agent, dict(counts.most_common()), len(missing), reason))
+    return unread
+
+
+def _find_reason(reader: SessionReader, path: Path) -> str:
+    try:
+        reader.read_session(path)
+    except (OSError, ValueError, sqlite3.Error) as problem:
+        return f"{path}: {problem}"
+    return ""
+
+
 def list_project_glances(places: Places, directory: Path) -> list[Glance]:
     """The sessions of other agents that were held in the project around a directory, in any of its work trees."""
     if not places.agents:
@@ -190,14 +224,14 @@ def _is_in_database(path: Path) -> bool:
     return path.parent.suffix == ".db" and path.parent.is_file()
 
 
-def _read_head(path: Path) -> dict[str, Any] | None:
+def _read_head(path: Path) -> Fields | None:
     """The first record of a file, or the whole of a JSON document."""
     try:
-        with path.open("rb") as file:
+        with open_lines(path) as file:
             if path.suffix != ".json":
                 return parse_object(file.readline(_HEAD_BYTES))
             document = decode_json(file.read())
-            return {"items": document} if isinstance(document, list) else as_dict(document)
+            return Fields(items=document) if isinstance(document, list) else as_fields(document)
     except (OSError, ValueError):
         return None
 

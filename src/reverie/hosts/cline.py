@@ -9,22 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from reverie.hosts.session import (
-    HostSession,
-    ListedSession,
-    SessionBuilder,
-    as_dict,
-    as_input,
-    as_list,
-    as_text,
-    as_tokens,
-    as_usage,
-    join_texts,
-    list_session_files,
-    read_object,
-)
+from reverie.hosts.fields import Fields, as_fields, as_input, as_list, as_text, as_tokens, join_texts
+from reverie.hosts.session import HostSession, ListedSession, SessionBuilder, list_session_files, read_object
 from reverie.messages.blocks import Block, Text, Thinking, ToolUse
 from reverie.messages.codec import decode_json, encode_json
 from reverie.messages.message import Usage
@@ -40,7 +27,7 @@ def list_sessions(home: Path) -> Iterator[ListedSession]:
     return list_session_files(home, "sessions/*/*.messages.json", f"tasks/*/{_TASK}")
 
 
-def is_session(head: dict[str, Any], path: Path) -> bool:
+def is_session(head: Fields, path: Path) -> bool:
     """Whether a JSON file with this content holds messages of Cline."""
     if path.name == _TASK:
         return "items" in head
@@ -58,7 +45,7 @@ def read_session(path: Path) -> HostSession:
         session = SessionBuilder(AGENT, path, as_text(document.get("sessionId")) or path.name.partition(".")[0])
         _add_manifest(session, path.with_name(f"{path.name.removesuffix('.messages.json')}.json"))
         messages = document.get("messages")
-    for number, message in enumerate(map(as_dict, as_list(messages))):
+    for number, message in enumerate(map(as_fields, as_list(messages))):
         _take(session, number, message)
     if path.name == _TASK:
         _add_task_totals(session, facts)
@@ -67,44 +54,43 @@ def read_session(path: Path) -> HostSession:
 
 def _add_manifest(session: SessionBuilder, path: Path) -> None:
     manifest = read_object(path)
-    metadata = as_dict(manifest.get("metadata"))
+    metadata = as_fields(manifest.get("metadata"))
     session.cwd = as_text(manifest.get("cwd")) or as_text(manifest.get("workspace_root"))
     session.title = as_text(metadata.get("title"))
     session.model = as_text(manifest.get("model"))
-    session.version = as_text(as_dict(metadata.get("sessionHistoryOrigin")).get("version"))
+    session.version = as_text(as_fields(metadata.get("sessionHistoryOrigin")).get("version"))
     session.parent = as_text(manifest.get("parent_session_id"))
     session.is_subagent = bool(session.parent)
 
 
-def _add_task_facts(session: SessionBuilder, path: Path) -> dict[str, Any]:
+def _add_task_facts(session: SessionBuilder, path: Path) -> Fields:
     """What the list of tasks says: beside the task, or for all tasks together."""
     facts = read_object(path.with_name("history_item.json"))
     try:
         rows = decode_json((path.parents[2] / "state" / "taskHistory.json").read_bytes())
     except (OSError, ValueError):
         rows = []
-    facts = next((row for row in map(as_dict, as_list(rows)) if row.get("id") == session.id), facts)
+    facts = next((row for row in map(as_fields, as_list(rows)) if row.get("id") == session.id), facts)
     session.cwd = as_text(facts.get("cwdOnTaskInitialization")) or as_text(facts.get("workspace"))
     session.title = as_text(facts.get("task"))
     session.model = as_text(facts.get("modelId"))
     return facts
 
 
-def _add_task_totals(session: SessionBuilder, facts: dict[str, Any]) -> None:
+def _add_task_totals(session: SessionBuilder, facts: Fields) -> None:
     written, read = as_tokens(facts.get("cacheWrites")), as_tokens(facts.get("cacheReads"))
     usage = Usage(as_tokens(facts.get("tokensIn")), as_tokens(facts.get("tokensOut")), read, written)
     session.add_totals("totals", facts.get("ts"), session.model, usage)
 
 
-def _take(session: SessionBuilder, number: int, message: dict[str, Any]) -> None:
+def _take(session: SessionBuilder, number: int, message: Fields) -> None:
     key, when, content = message.get("id") or number, message.get("ts"), message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(map(as_dict, as_list(content)))
+    blocks = [Fields(type="text", text=content)] if isinstance(content, str) else list(map(as_fields, as_list(content)))
     if message.get("role") == "assistant":
-        model, counts = as_dict(message.get("modelInfo")), as_dict(message.get("metrics"))
+        model, counts = as_fields(message.get("modelInfo")), as_fields(message.get("metrics"))
         session.model = as_text(model.get("id")) or session.model
-        output = as_tokens(counts.get("outputTokens"))
-        read, written = counts.get("cacheReadTokens"), counts.get("cacheWriteTokens")
-        usage = as_usage(counts.get("inputTokens"), output, read, written) if counts else None
+        names = ("inputTokens", ("outputTokens",), "cacheReadTokens", "cacheWriteTokens")
+        usage = counts.usage(*names) if counts else None
         said = [block for block in map(_block, blocks) if block is not None]
         session.add_reply(key, when, *said, usage=usage, reply=f"{session.id}:{key}")
         return
@@ -130,7 +116,7 @@ def _add_prompt(session: SessionBuilder, key: str, when: object, text: str) -> N
     session.add_typed(key, when, "\n".join(typed))
 
 
-def _block(block: dict[str, Any]) -> Block | None:
+def _block(block: Fields) -> Block | None:
     match block.get("type"):
         case "text":
             return Text(as_text(block.get("text")))

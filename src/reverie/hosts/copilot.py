@@ -9,22 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from reverie.hosts.fields import Fields, as_fields, as_input, as_list, as_text, join_texts
 from reverie.hosts.session import (
-    BAD_LINE,
     HostSession,
     ListedSession,
     SessionBuilder,
-    as_dict,
-    as_input,
-    as_list,
-    as_text,
-    as_tokens,
-    as_usage,
-    join_texts,
     list_session_files,
-    read_json_lines,
 )
 from reverie.messages.blocks import Text, Thinking, ToolUse
 from reverie.messages.message import Usage
@@ -49,7 +40,7 @@ def list_sessions(home: Path) -> Iterator[ListedSession]:
     return list_session_files(home, *places, *(f"history-{place}" for place in places))
 
 
-def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the content tells
+def is_session(head: Fields, path: Path) -> bool:  # noqa: ARG001 - the content tells
     """Whether a file whose first record is this is a session of Copilot."""
     return head.get("type") == "session.start" and isinstance(head.get("data"), dict)
 
@@ -57,11 +48,8 @@ def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the 
 def read_session(path: Path) -> HostSession:
     """One session."""
     reader = _Reader(path)
-    for number, line, record in read_json_lines(path):
-        if record is None:
-            reader.session.add_unknown(BAD_LINE, line)
-        else:
-            reader.take(number, line, record)
+    for number, line, record in reader.session.read_lines(path):
+        reader.take(number, line, record)
     return reader.session.build()
 
 
@@ -73,8 +61,8 @@ class _Reader:
         self._usage: Usage | None = None
         self._is_counted = False
 
-    def take(self, number: int, line: bytes, record: dict[str, Any]) -> None:
-        session, data, when = self.session, as_dict(record.get("data")), record.get("timestamp")
+    def take(self, number: int, line: bytes, record: Fields) -> None:
+        session, data, when = self.session, as_fields(record.get("data")), record.get("timestamp")
         kind = as_text(record.get("type"))
         session.in_subagent = bool(record.get("agentId") or data.get("parentToolCallId"))
         if kind in ("session.start", "session.resume"):
@@ -86,11 +74,11 @@ class _Reader:
         elif kind in ("assistant.message", "assistant.reasoning"):
             self._reply(number, when, data, is_reasoning=kind == "assistant.reasoning")
         elif kind == "tool.execution_complete":
-            problem = as_dict(data.get("error"))
-            text = join_texts(as_dict(data.get("result")).get("content")) or as_text(problem.get("message"))
+            problem = as_fields(data.get("error"))
+            text = join_texts(as_fields(data.get("result")).get("content")) or as_text(problem.get("message"))
             session.add_result(number, when, as_text(data.get("toolCallId")), text, is_error=bool(problem))
         elif kind == "session.usage_record":
-            self._usage, self._is_counted = _usage(as_dict(data.get("usage"))), True
+            self._usage, self._is_counted = _usage(as_fields(data.get("usage"))), True
         elif kind == "session.compaction_complete":
             session.add_compaction(number, when, as_text(data.get("summaryContent")) or as_text(data.get("summary")))
         elif kind == "session.shutdown":
@@ -100,15 +88,15 @@ class _Reader:
         elif not _PASSED.fullmatch(kind):
             session.add_unknown(kind, line)
 
-    def _start(self, data: dict[str, Any]) -> None:
-        session, context = self.session, as_dict(data.get("context"))
+    def _start(self, data: Fields) -> None:
+        session, context = self.session, as_fields(data.get("context"))
         session.id = as_text(data.get("sessionId")) or session.id
         session.version = as_text(data.get("copilotVersion")) or session.version
         session.model = as_text(data.get("selectedModel")) or session.model
         session.cwd = session.cwd or as_text(context.get("cwd"))
         session.git_branch = session.git_branch or as_text(context.get("branch"))
 
-    def _prompt(self, number: int, when: object, data: dict[str, Any]) -> None:
+    def _prompt(self, number: int, when: object, data: Fields) -> None:
         content, sent = as_text(data.get("content")), as_text(data.get("transformedContent"))
         if data.get("source") or data.get("isAutopilotContinuation"):
             self.session.add_injected(number, when, sent or content)
@@ -116,7 +104,7 @@ class _Reader:
         self.session.add_injected(f"{number}:added", when, sent.replace(content, "", 1) if content in sent else sent)
         self.session.add_typed(number, when, content)
 
-    def _reply(self, number: int, when: object, data: dict[str, Any], *, is_reasoning: bool) -> None:
+    def _reply(self, number: int, when: object, data: Fields, *, is_reasoning: bool) -> None:
         session = self.session
         session.model = as_text(data.get("model")) or session.model
         content = as_text(data.get("content"))
@@ -124,21 +112,20 @@ class _Reader:
         text = Text("" if is_reasoning else content)
         calls = [
             ToolUse(as_text(one.get("toolCallId")), as_text(one.get("name")), as_input(one.get("arguments")))
-            for one in map(as_dict, as_list(data.get("toolRequests")))
+            for one in map(as_fields, as_list(data.get("toolRequests")))
         ]
         usage, self._usage = (None, self._usage) if is_reasoning else (self._usage, None)
         session.add_reply(number, when, *blocks, text, *calls, usage=usage, reply=as_text(data.get("messageId")))
 
-    def _totals(self, number: int, when: object, data: dict[str, Any]) -> None:
+    def _totals(self, number: int, when: object, data: Fields) -> None:
         """Older versions tell what was used only at the end, for each model."""
-        metrics = as_dict(data.get("modelMetrics"))
+        metrics = as_fields(data.get("modelMetrics"))
         for model, counts in metrics.items() if not self._is_counted else ():
-            self.session.add_totals(f"{number}:{model}", when, model, _usage(as_dict(as_dict(counts).get("usage"))))
+            self.session.add_totals(f"{number}:{model}", when, model, _usage(as_fields(as_fields(counts).get("usage"))))
 
 
-def _usage(counts: dict[str, Any]) -> Usage:
-    output = as_tokens(counts.get("outputTokens"))
-    return as_usage(counts.get("inputTokens"), output, counts.get("cacheReadTokens"), counts.get("cacheWriteTokens"))
+def _usage(counts: Fields) -> Usage:
+    return counts.usage("inputTokens", ("outputTokens",), "cacheReadTokens", "cacheWriteTokens")
 
 
 def _read_title(path: Path) -> str:

@@ -10,18 +10,13 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from reverie.hosts.fields import Fields, as_fields, as_input, as_list, as_text, join_texts
 from reverie.hosts.session import (
     BAD_LINE,
     HostSession,
     ListedSession,
     SessionBuilder,
-    as_dict,
-    as_input,
-    as_list,
-    as_text,
-    join_texts,
     list_session_files,
     read_json_lines,
 )
@@ -40,7 +35,7 @@ def list_sessions(home: Path) -> Iterator[ListedSession]:
     return list_session_files(home, f"{folder}/*/*.jsonl", f"{folder}/*/subagents/*.jsonl", f"{folder}/*.jsonl")
 
 
-def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the content tells
+def is_session(head: Fields, path: Path) -> bool:  # noqa: ARG001 - the content tells
     """Whether a file whose first record is this is a transcript of Cursor."""
     return {"role", "message"} <= head.keys() and not {"type", "uuid", "sessionId"} & head.keys()
 
@@ -56,14 +51,14 @@ def read_session(path: Path) -> HostSession:
     has_queries = any(b"<user_query>" in line for _, line, _ in lines)
     calls: list[str] = []
     for number, line, record in lines:
-        when = (record or {}).get("timestamp") or (record or {}).get("timestamp_ms")
+        when = as_fields(record).get("timestamp") or as_fields(record).get("timestamp_ms")
         if record is None:
             session.add_unknown(BAD_LINE, line)
         elif record.get("role") == "user":
             session.cwd = as_text(record.get("cwd")) or session.cwd
-            _add_prompt(session, calls, number, when, as_dict(record.get("message")).get("content"), has_queries)
+            _add_prompt(session, calls, number, when, as_fields(record.get("message")).get("content"), has_queries)
         elif record.get("role") == "assistant":
-            _add_reply(session, calls, number, when, as_dict(record.get("message")).get("content"))
+            _add_reply(session, calls, number, when, as_fields(record.get("message")).get("content"))
         elif record.get("type") != "turn_ended":
             session.add_unknown(str(record.get("type") or record.get("role")), line)
     return session.build()
@@ -91,7 +86,7 @@ def find_directory(folder: str, root: Path = Path("/")) -> str:
 def _add_prompt(
     session: SessionBuilder, calls: list[str], number: int, when: object, content: object, has_queries: bool
 ) -> None:
-    for place, part in enumerate(map(as_dict, as_list(content))):
+    for place, part in enumerate(map(as_fields, as_list(content))):
         if part.get("type") == "tool_result":
             call = calls.pop(0) if calls else as_text(part.get("tool_use_id"))
             session.add_result(f"{number}:{place}", when, call, join_texts(part.get("content")))
@@ -110,7 +105,7 @@ def _add_reply(session: SessionBuilder, calls: list[str], number: int, when: obj
     blocks: list[Block] = []
     calls.clear()
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else as_list(content)
-    for place, part in enumerate(map(as_dict, parts)):
+    for place, part in enumerate(map(as_fields, parts)):
         kind, text = part.get("type"), as_text(part.get("text"))
         if kind == "text" and text != _HIDDEN:
             blocks.append(Text(text))

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
+
+from reverie.hosts.fields import Fields
+from reverie.hosts.session import ListedSession, SessionStamp
 
 _BUSY_SECONDS = 5.0
 _WAL_HEADER = struct.Struct(">8I")
@@ -44,6 +47,37 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
 def list_columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     """The columns of a table; empty when there is no such table."""
     return frozenset(row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+
+
+def list_stored(
+    database: Path, table: str, column: str, query: str, session: str | None, *, tick_ns: int
+) -> list[ListedSession]:
+    """The sessions in a database, each as a path below it, or only one; none where the table lacks the column.
+
+    `query` selects id, time of the last change in ticks, and size.
+    """
+    try:
+        with open_database(database) as connection:
+            if column not in list_columns(connection, table):
+                return []
+            rows = connection.execute(query, (session, session)).fetchall()
+    except (sqlite3.Error, OSError):
+        return []
+    return [(database / str(key), SessionStamp(size, int(changed or 0) * tick_ns)) for key, changed, size in rows]
+
+
+def read_row(connection: sqlite3.Connection, table: str, columns: Iterable[str], path: Path) -> Fields:
+    """What a table says of the session that a path below a database names, as far as it has the columns.
+
+    Raises: `OSError` where it has no such session.
+    """
+    known = list_columns(connection, table)
+    names = [name for name in columns if name in known]
+    query = f"SELECT {', '.join(names)} FROM {table} WHERE id = ?"  # noqa: S608 - names of our own modules
+    row = connection.execute(query, (path.name,)).fetchone()
+    if row is None:
+        raise OSError(f"{path.parent} holds no session {path.name}")
+    return Fields(zip(names, row, strict=True))
 
 
 def _apply_log(database: bytes, log: bytes) -> bytes:

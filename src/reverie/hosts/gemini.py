@@ -10,24 +10,9 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from reverie.hosts.session import (
-    BAD_LINE,
-    HostSession,
-    ListedSession,
-    SessionBuilder,
-    as_dict,
-    as_input,
-    as_list,
-    as_text,
-    as_tokens,
-    as_usage,
-    join_texts,
-    list_session_files,
-    read_json_lines,
-    read_object,
-)
+from reverie.hosts.fields import Fields, as_fields, as_input, as_list, as_text, join_texts
+from reverie.hosts.session import HostSession, ListedSession, SessionBuilder, list_session_files, read_object
 from reverie.messages.blocks import Text, Thinking, ToolUse
 
 AGENT = "gemini"
@@ -50,7 +35,7 @@ def list_sessions(home: Path) -> Iterator[ListedSession]:
     return list_session_files(home, f"{chats}/session-*.jsonl", f"{chats}/session-*.json", f"{chats}/*/*.jsonl")
 
 
-def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the content tells
+def is_session(head: Fields, path: Path) -> bool:  # noqa: ARG001 - the content tells
     """Whether a file whose first record, or whole content, is this is a session of Gemini CLI."""
     return {"sessionId", "projectHash"} <= head.keys()
 
@@ -58,11 +43,11 @@ def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the 
 def read_session(path: Path) -> HostSession:
     """One session."""
     session = SessionBuilder(AGENT, path, path.stem)
-    earlier: list[list[dict[str, Any]]] = []
+    earlier: list[list[Fields]] = []
     if path.suffix == ".json":
         document = read_object(path)
         _add_facts(session, path, document)
-        messages = [as_dict(one) for one in as_list(document.get("messages"))]
+        messages = document.each("messages")
     else:
         earlier, messages = _read_lines(session, path)
     for number, part in enumerate(earlier):
@@ -72,27 +57,25 @@ def read_session(path: Path) -> HostSession:
     return session.build()
 
 
-def _read_lines(session: SessionBuilder, path: Path) -> tuple[list[list[dict[str, Any]]], list[dict[str, Any]]]:
+def _read_lines(session: SessionBuilder, path: Path) -> tuple[list[list[Fields]], list[Fields]]:
     """The messages as they stand at the end, and before them those that a compression replaced."""
-    earlier: list[list[dict[str, Any]]] = []
-    messages: dict[str, dict[str, Any]] = {}
-    for _, line, record in read_json_lines(path):
-        if record is None:
-            session.add_unknown(BAD_LINE, line)
-        elif "$set" in record:
-            change = as_dict(record["$set"])
+    earlier: list[list[Fields]] = []
+    messages: dict[str, Fields] = {}
+    for _, line, record in session.read_lines(path):
+        if "$set" in record:
+            change = record.at("$set")
             if isinstance(change.get("messages"), list):
-                replaced = {as_text(as_dict(one).get("id")): as_dict(one) for one in change["messages"]}
+                replaced = {message.text("id"): message for message in change.each("messages")}
                 if messages.keys() - replaced.keys():
                     earlier.append(list(messages.values()))
                 messages = replaced
-            session.title = as_text(change.get("summary")) or session.title
+            session.title = change.text("summary") or session.title
         elif "$rewindTo" in record:
-            ids, target = list(messages), as_text(record["$rewindTo"])
+            ids, target = list(messages), record.text("$rewindTo")
             kept = ids[: ids.index(target)] if target in messages else []
             messages = {key: messages[key] for key in kept}
         elif "id" in record and "type" in record:
-            messages[as_text(record["id"])] = record
+            messages[record.text("id")] = record
         elif "sessionId" in record:
             _add_facts(session, path, record)
         else:
@@ -100,16 +83,14 @@ def _read_lines(session: SessionBuilder, path: Path) -> tuple[list[list[dict[str
     return earlier, list(messages.values())
 
 
-def _add_facts(session: SessionBuilder, path: Path, facts: dict[str, Any]) -> None:
-    session.id = as_text(facts.get("sessionId")) or session.id
-    session.title = as_text(facts.get("summary"))
+def _add_facts(session: SessionBuilder, path: Path, facts: Fields) -> None:
+    session.id = facts.text("sessionId") or session.id
+    session.title = facts.text("summary")
     session.is_subagent = facts.get("kind") == "subagent"
     session.parent = path.parent.name if session.is_subagent else ""
-    directories = as_list(facts.get("directories"))
     folder = path.parents[2] if session.is_subagent else path.parent.parent
-    session.cwd = _read_root(folder, as_text(facts.get("projectHash"))) or (
-        as_text(directories[0]) if directories else ""
-    )
+    named = (as_text(directory) for directory in as_list(facts.get("directories")))
+    session.cwd = _read_root(folder, facts.text("projectHash")) or next(named, "")
 
 
 def _read_root(folder: Path, digest: str) -> str:
@@ -117,16 +98,12 @@ def _read_root(folder: Path, digest: str) -> str:
     try:
         return (folder / ".project_root").read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
-        projects = as_dict(read_object(folder.parent.parent / "projects.json").get("projects"))
-    named = (root for root, short in projects.items() if short == folder.name or _hash(root) == digest)
-    return next(named, "")
+        projects = read_object(folder.parent.parent / "projects.json").at("projects")
+    hashes = ((root, short, hashlib.sha256(root.encode()).hexdigest()) for root, short in projects.items())
+    return next((root for root, short, hashed in hashes if short == folder.name or hashed == digest), "")
 
 
-def _hash(root: str) -> str:
-    return hashlib.sha256(root.encode()).hexdigest()
-
-
-def _add_messages(session: SessionBuilder, messages: list[dict[str, Any]]) -> None:
+def _add_messages(session: SessionBuilder, messages: list[Fields]) -> None:
     for message in messages:
         kind = message.get("type")
         if kind == "user":
@@ -140,11 +117,10 @@ def _add_messages(session: SessionBuilder, messages: list[dict[str, Any]]) -> No
             session.cwd = match[1].strip() if match else ""
 
 
-def _add_prompt(session: SessionBuilder, message: dict[str, Any]) -> None:
+def _add_prompt(session: SessionBuilder, message: Fields) -> None:
     key, when = message.get("id"), message.get("timestamp")
     sent = join_texts(message.get("content"))
-    shown = join_texts(message.get("displayContent")) or sent
-    typed = _HOOK_TEXT.sub("", shown).strip()
+    typed = _HOOK_TEXT.sub("", join_texts(message.get("displayContent")) or sent).strip()
     if sent.strip().startswith(_INJECTED) or typed.startswith(_INJECTED):
         session.add_injected(key, when, sent)
         return
@@ -152,28 +128,23 @@ def _add_prompt(session: SessionBuilder, message: dict[str, Any]) -> None:
     session.add_typed(key, when, typed)
 
 
-def _add_reply(session: SessionBuilder, message: dict[str, Any]) -> None:
-    key, when = message.get("id"), message.get("timestamp")
-    session.model = as_text(message.get("model")) or session.model
-    counts = as_dict(message.get("tokens"))
-    output = as_tokens(counts.get("output"), counts.get("thoughts"))
-    usage = as_usage(as_tokens(counts.get("input"), counts.get("tool")), output, counts.get("cached"))
-    thoughts = (as_dict(one) for one in as_list(message.get("thoughts")))
-    calls = [as_dict(one) for one in as_list(message.get("toolCalls"))]
+def _add_reply(session: SessionBuilder, message: Fields) -> None:
+    key, when, calls = message.get("id"), message.get("timestamp"), message.each("toolCalls")
+    session.model = message.text("model") or session.model
+    counts = message.at("tokens")
+    thoughts = (f"{one.get('subject', '')}: {one.get('description', '')}" for one in message.each("thoughts"))
     session.add_reply(
         key,
         when,
-        Thinking("\n".join(f"{one.get('subject', '')}: {one.get('description', '')}" for one in thoughts)),
+        Thinking("\n".join(thoughts)),
         Text(join_texts(message.get("content"))),
-        *(ToolUse(as_text(one.get("id")), as_text(one.get("name")), as_input(one.get("args"))) for one in calls),
-        usage=usage if counts else None,
+        *(ToolUse(call.text("id"), call.text("name"), as_input(call.get("args"))) for call in calls),
+        usage=counts.usage(("input", "tool"), ("output", "thoughts"), "cached") if counts else None,
         reply=as_text(key),
     )
     for call in calls:
         if "result" in call:
-            answers = (as_dict(as_dict(one).get("functionResponse")).get("response") for one in as_list(call["result"]))
-            text = "\n".join(
-                join_texts(as_dict(one).get("output")) or join_texts(as_dict(one).get("error")) for one in answers
-            )
+            answers = (as_fields(one).at("functionResponse", "response") for one in call.each("result"))
+            text = "\n".join(join_texts(one.get("output")) or join_texts(one.get("error")) for one in answers)
             is_error = call.get("status") == "error"
-            session.add_result(f"{key}:{call.get('id')}", when, as_text(call.get("id")), text, is_error=is_error)
+            session.add_result(f"{key}:{call.get('id')}", when, call.text("id"), text, is_error=is_error)

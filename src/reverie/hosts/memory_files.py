@@ -19,8 +19,9 @@ from reverie.errors import UserMistake
 from reverie.files import front_matter
 from reverie.files.front_matter import Table, plain_text
 from reverie.files.git import ask_git
+from reverie.hosts.fields import as_fields, as_text
 from reverie.hosts.marked_block import split_block
-from reverie.hosts.session import as_dict, as_text, list_files
+from reverie.hosts.session import list_files
 from reverie.messages.codec import decode_json
 from reverie.patterns import lazy_regex
 from reverie.values import value
@@ -262,7 +263,7 @@ def _read_mem0(path: Path, where: str, day: date | None, *, with_own: bool) -> I
     """The rows of an export: a JSON list, an object with a list in it, or JSON lines."""
     for number, row in enumerate(_mem0_rows(path)):
         text = next((as_text(row.get(key)) for key in ("memory", "text", "content", "data") if row.get(key)), "")
-        facts = as_dict(row.get("metadata"))
+        facts = as_fields(row.get("metadata"))
         if not text.strip() or (facts.get("source") == OWN_MARK and not with_own):
             continue
         moment = as_text(row.get("updated_at")) or as_text(row.get("created_at"))

@@ -8,22 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from reverie.hosts.fields import Fields, as_fields, as_input, as_list, as_text, join_texts
 from reverie.hosts.session import (
-    BAD_LINE,
     HostSession,
     ListedSession,
     SessionBuilder,
-    as_dict,
-    as_input,
-    as_list,
-    as_text,
-    as_tokens,
-    as_usage,
-    join_texts,
     list_session_files,
-    read_json_lines,
 )
 from reverie.messages.blocks import Block, Text, Thinking, ToolUse
 from reverie.messages.message import Usage
@@ -51,9 +42,9 @@ def list_sessions(home: Path) -> Iterator[ListedSession]:
     return list_session_files(home, "projects/*/chats/*.jsonl", "projects/*/subagents/*/agent-*.jsonl")
 
 
-def is_session(head: dict[str, Any], path: Path) -> bool:  # noqa: ARG001 - the content tells
+def is_session(head: Fields, path: Path) -> bool:  # noqa: ARG001 - the content tells
     """Whether a file whose first record is this is a session of Qwen Code."""
-    is_theirs = "parts" in as_dict(head.get("message")) or "provenance" in head or "systemPayload" in head
+    is_theirs = "parts" in as_fields(head.get("message")) or "provenance" in head or "systemPayload" in head
     return {"uuid", "sessionId", "type"} <= head.keys() and is_theirs
 
 
@@ -63,17 +54,14 @@ def read_session(path: Path) -> HostSession:
     session.is_subagent = path.parent.parent.name == "subagents"
     session.parent = path.parent.name if session.is_subagent else ""
     leaves: dict[str, str | None] = {}
-    for _, line, record in read_json_lines(path):
-        if record is None:
-            session.add_unknown(BAD_LINE, line)
-            continue
+    for _, line, record in session.read_lines(path):
         session.leaf = leaves.get(as_text(record.get("parentUuid")), session.leaf)
         _take(session, line, record)
         leaves[as_text(record.get("uuid"))] = session.leaf
     return session.build()
 
 
-def _take(session: SessionBuilder, line: bytes, record: dict[str, Any]) -> None:
+def _take(session: SessionBuilder, line: bytes, record: Fields) -> None:
     key, when, kind = record.get("uuid"), record.get("timestamp"), record.get("type")
     if not session.is_subagent:
         session.id = as_text(record.get("sessionId")) or session.id
@@ -81,15 +69,15 @@ def _take(session: SessionBuilder, line: bytes, record: dict[str, Any]) -> None:
     session.version = as_text(record.get("version")) or session.version
     session.git_branch = as_text(record.get("gitBranch")) or session.git_branch
     session.in_subagent = record.get("isSidechain") is True and not session.is_subagent
-    parts = [as_dict(part) for part in as_list(as_dict(record.get("message")).get("parts"))]
+    parts = [as_fields(part) for part in as_list(as_fields(record.get("message")).get("parts"))]
     if kind == "user":
         _add_prompt(session, record, parts)
     elif kind == "assistant":
         session.model = as_text(record.get("model")) or session.model
         session.add_reply(key, when, *map(_block, parts), usage=_usage(record), reply=as_text(key))
     elif kind == "tool_result":
-        for number, answer in enumerate(as_dict(part.get("functionResponse")) for part in parts):
-            response = as_dict(answer.get("response"))
+        for number, answer in enumerate(as_fields(part.get("functionResponse")) for part in parts):
+            response = as_fields(answer.get("response"))
             text = join_texts(response.get("output")) or join_texts(response.get("error"))
             is_error = "error" in response and "output" not in response
             session.add_result(f"{key}:{number}", when, as_text(answer.get("id")), text, is_error=is_error)
@@ -99,8 +87,8 @@ def _take(session: SessionBuilder, line: bytes, record: dict[str, Any]) -> None:
         session.add_unknown(str(kind), line)
 
 
-def _add_prompt(session: SessionBuilder, record: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-    key, when, payload = record.get("uuid"), record.get("timestamp"), as_dict(record.get("systemPayload"))
+def _add_prompt(session: SessionBuilder, record: Fields, parts: list[Fields]) -> None:
+    key, when, payload = record.get("uuid"), record.get("timestamp"), as_fields(record.get("systemPayload"))
     texts = [as_text(part.get("text")) for part in parts]
     by_hooks = [text for text in texts if text.startswith(_HOOK_TEXT)]
     typed = "\n".join(text for text in texts if not text.startswith(_HOOK_TEXT))
@@ -112,11 +100,11 @@ def _add_prompt(session: SessionBuilder, record: dict[str, Any], parts: list[dic
     add(key, when, typed)
 
 
-def _add_system(session: SessionBuilder, line: bytes, record: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-    key, when, payload = record.get("uuid"), record.get("timestamp"), as_dict(record.get("systemPayload"))
+def _add_system(session: SessionBuilder, line: bytes, record: Fields, parts: list[Fields]) -> None:
+    key, when, payload = record.get("uuid"), record.get("timestamp"), as_fields(record.get("systemPayload"))
     match as_text(record.get("subtype")):
         case "chat_compression":
-            history = [join_texts(as_dict(one).get("parts")) for one in as_list(payload.get("compressedHistory"))]
+            history = [join_texts(as_fields(one).get("parts")) for one in as_list(payload.get("compressedHistory"))]
             session.add_compaction(key, when, "\n\n".join(filter(None, history)))
         case "custom_title":
             session.title = as_text(payload.get("customTitle")) or as_text(payload.get("title"))
@@ -129,15 +117,15 @@ def _add_system(session: SessionBuilder, line: bytes, record: dict[str, Any], pa
             session.add_unknown(f"system/{subtype}", line)
 
 
-def _block(part: dict[str, Any]) -> Block:
-    call = as_dict(part.get("functionCall"))
+def _block(part: Fields) -> Block:
+    call = as_fields(part.get("functionCall"))
     if call:
         return ToolUse(as_text(call.get("id")), as_text(call.get("name")), as_input(call.get("args")))
     text = as_text(part.get("text"))
     return Thinking(text) if part.get("thought") else Text(text)
 
 
-def _usage(record: dict[str, Any]) -> Usage | None:
-    counts = as_dict(record.get("usageMetadata"))
-    output = as_tokens(counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount"))
-    return as_usage(counts.get("promptTokenCount"), output, counts.get("cachedContentTokenCount")) if counts else None
+def _usage(record: Fields) -> Usage | None:
+    counts = as_fields(record.get("usageMetadata"))
+    output = ("candidatesTokenCount", "thoughtsTokenCount")
+    return counts.usage("promptTokenCount", output, "cachedContentTokenCount") if counts else None

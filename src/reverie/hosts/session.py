@@ -8,15 +8,17 @@ know is kept as it came and counted, so that a new version of an agent is notice
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import field, replace
-from datetime import UTC, datetime
+from importlib import import_module
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
+from reverie.hosts.fields import Fields, as_input, as_timestamp, parse_object
 from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
-from reverie.messages.codec import decode_json, encode_json
+from reverie.messages.codec import encode_json
 from reverie.messages.entries import (
     AssistantEntry,
     BoundaryEntry,
@@ -24,7 +26,6 @@ from reverie.messages.entries import (
     Envelope,
     OtherEntry,
     UserEntry,
-    format_timestamp,
 )
 from reverie.messages.message import Message, Role, Usage
 from reverie.values import value
@@ -66,6 +67,8 @@ class SessionStamp:
 
 
 ListedSession: TypeAlias = tuple[Path, SessionStamp]
+JsonLine: TypeAlias = tuple[int, bytes, Fields | None]
+"""A line of a file with its number, and the record that it holds."""
 
 
 class SessionBuilder:
@@ -159,6 +162,14 @@ class SessionBuilder:
         self._unknown[kind] += 1
         self._entries.append(OtherEntry(kind, record if isinstance(record, bytes) else encode_json(record)))
 
+    def read_lines(self, source: Path | Iterable[JsonLine]) -> Iterator[tuple[int, bytes, Fields]]:
+        """The records of a file of JSON lines, or of its lines; a line that is no record is kept as unknown."""
+        for number, line, record in read_json_lines(source) if isinstance(source, Path) else source:
+            if record is None:
+                self.add_unknown(BAD_LINE, line)
+            else:
+                yield number, line, record
+
     def rewind(self, turns: int) -> None:
         """Go on before the last so many messages of the user; what was said after that point stays as a branch."""
         for _ in range(min(turns, len(self._typed))):
@@ -200,29 +211,46 @@ class SessionBuilder:
             self._reply += 1
 
 
-def read_json_lines(path: Path) -> Iterator[tuple[int, bytes, dict[str, Any] | None]]:
+def read_json_lines(path: Path) -> Iterator[JsonLine]:
     """The lines of a file with their numbers; None for one that is not a JSON object."""
-    with path.open("rb") as file:
+    with open_lines(path) as file:
         for number, line in enumerate(file):
             if line.strip():
                 yield number, line, parse_object(line)
 
 
-def parse_object(data: bytes | str | None) -> dict[str, Any] | None:
-    """A JSON object, or None for anything else."""
+@contextmanager
+def open_lines(path: Path) -> Iterator[IO[bytes]]:
+    """A file of lines, also one that was compressed with Zstandard (`.zst`).
+
+    Raises: `OSError` where it cannot be read, or the library for it is not installed.
+    """
+    if path.suffix != ".zst":
+        with path.open("rb") as file:
+            yield file
+        return
+    zstd = _import_zstd()
     try:
-        record = decode_json(data) if data else None
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
+        with path.open("rb") as file, zstd.open(file, "rb") as reader:
+            yield BufferedReader(reader)
+    except zstd.ZstdError as problem:
+        raise OSError(f"it is not a whole Zstandard file: {problem}") from problem
 
 
-def read_object(path: Path) -> dict[str, Any]:
+def _import_zstd() -> Any:
+    """Python's own library since 3.14, before that the one of the extra `zstd`."""
+    for name in ("compression.zstd", "zstandard"):
+        with suppress(ImportError):
+            return import_module(name)
+    raise OSError("it is compressed; install the extra `zstd` of reverie to read it")
+
+
+def read_object(path: Path) -> Fields:
     """A file that holds one JSON object; an empty one for anything else."""
     try:
-        return parse_object(path.read_bytes()) or {}
+        return parse_object(path.read_bytes()) or Fields()
     except OSError:
-        return {}
+        return Fields()
 
 
 def list_files(home: Path, *patterns: str) -> Iterator[Path]:
@@ -245,63 +273,6 @@ def file_stamp(path: Path) -> SessionStamp:
     """The stamp of a session that is a file; raises `OSError` when it is gone."""
     status = path.stat()
     return SessionStamp(status.st_size, status.st_mtime_ns, status.st_ino)
-
-
-def as_dict(value: object) -> dict[str, Any]:
-    """A JSON object where one is expected; empty for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: object) -> list[Any]:
-    """A JSON array where one is expected; empty for anything else."""
-    return value if isinstance(value, list) else []
-
-
-def as_text(value: object) -> str:
-    """Text where text is expected; a number or nothing becomes empty."""
-    return value if isinstance(value, str) else ""
-
-
-def as_tokens(*counts: object) -> int:
-    """The sum of token counts; what is not a count is nothing."""
-    return sum(int(count) for count in counts if isinstance(count, int | float) and count > 0)
-
-
-def as_usage(prompt: object, output: int, read: object = 0, written: object = 0) -> Usage:
-    """Usage from a count of the prompt that includes what was read from and written to the cache."""
-    cached, stored = as_tokens(read), as_tokens(written)
-    total = as_tokens(prompt)
-    return Usage(total - cached - stored if cached + stored <= total else total, output, cached, stored)
-
-
-def as_input(value: object) -> dict[str, Any]:
-    """The arguments of a tool call: an object, JSON text of one, or any text under `input`."""
-    if isinstance(value, str):
-        return parse_object(value) or ({"input": value} if value else {})
-    return as_dict(value)
-
-
-def as_timestamp(moment: object) -> str:
-    """A moment as transcripts write it, from ISO text, seconds or milliseconds since 1970; empty when unknown."""
-    try:
-        if isinstance(moment, str) and moment:
-            parsed = datetime.fromisoformat(moment)
-            return format_timestamp(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC))
-        if isinstance(moment, int | float) and moment > 0:
-            return format_timestamp(datetime.fromtimestamp(moment / 1000 if moment > 1e11 else moment, UTC))
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return ""
-
-
-def join_texts(parts: object, *, skip: Sequence[str] = ()) -> str:
-    """The text of a message: a string, an object with `text`, or a list of either; `skip` names part kinds."""
-    if isinstance(parts, dict):
-        return as_text(parts.get("text"))
-    if isinstance(parts, list):
-        texts = (join_texts(part) for part in parts if not (isinstance(part, dict) and part.get("type") in skip))
-        return "\n".join(filter(None, texts))
-    return as_text(parts)
 
 
 def _says(block: Text | Thinking) -> bool:

@@ -34,10 +34,9 @@ from reverie.models.profiles import profile
 from reverie.models.received import whole_text, whole_value
 from reverie.models.tokens.estimate import weigh_text
 from reverie.models.tokens.rates import rates_for
+from reverie.settings.environment import ASKED_BY
 from reverie.values import value
 
-GUARD = "REVERIE_ASKED_BY"
-"""Set in the environment of such a run: our own hooks and servers keep quiet in it."""
 _PROMPTS = Path(__file__).parent / "prompts"
 _MOST_ARGUMENT_BYTES = 120_000
 """One argument of a program may have 131,072 bytes on Linux."""
@@ -108,7 +107,7 @@ class CommandModel:
         return self._understand(code, output, errors)
 
     async def _run(self, call: ProgramCall, directory: Path) -> tuple[int, str, str]:
-        environment = {**self.environment, **call.environment, GUARD: "command"}
+        environment = {**self.environment, **call.environment, ASKED_BY: "command"}
         try:
             process = await asyncio.create_subprocess_exec(
                 self.path,

@@ -9,6 +9,8 @@ from typing import TypeAlias
 from reverie.settings.layers import REMOVED, Given
 from reverie.settings.schema import PREFIX, KeyPath, keys
 
+ASKED_BY = "REVERIE_ASKED_BY"
+"""Set where we run the program of another agent as a model: our hooks keep quiet in it."""
 _Meaning: TypeAlias = Callable[[str], Mapping[KeyPath, str]]
 """What the text of a variable says, as the texts of keys."""
 

@@ -616,7 +616,7 @@ class ModelSettings:
     background: str | None = None
     """Model for memory selection and progress lines (default: the conversation's model)."""
     memory: Personal[str | None] = None
-    """Model for `reverie learn` and `reverie dream`, such as `command:claude` (default: none, by rules)."""
+    """Model for `learn`, `dream` and hooks of other agents, such as `command:claude` (default: none, by rules)."""
     thinking: Literal["auto", "on", "off"] = "auto"
     """Enable extended thinking; `auto` leaves the choice to the provider."""
     thinking_tokens: Annotated[int, Range(1_024)] = 8_000

@@ -86,7 +86,7 @@ def _learn(folder: HookFolder, request: dict[str, str]) -> int:
         tempfile.TemporaryDirectory(dir=folder.directory) as aside,
     ):
         transcript = copy_tail(Path(request["transcript"]), Path(aside), _MOST_BYTES)
-        learned = asyncio.run(memory.learn([transcript], model=settings.model.background))
+        learned = asyncio.run(memory.learn([transcript], model=settings.model.memory or settings.model.background))
         names = [topic.name for topic in (*learned.saved, *learned.updated)]
         if names:
             append_lines(notices_file(memory), [json.dumps(name).encode() for name in names])

@@ -74,10 +74,12 @@ def run(name: str, named_agent: str, payload: Mapping[str, Any]) -> str:
     from dataclasses import replace
 
     from reverie.hosts.hook_events import read_event
+    from reverie.settings.environment import ASKED_BY
     from reverie.settings.load import SettingsFlags, from_process, process_environment
 
-    event = read_event(name, payload, process_environment(), named_agent)
-    if event.moment is None:
+    environment = process_environment()
+    event = read_event(name, payload, environment, named_agent)
+    if event.moment is None or ASKED_BY in environment:
         return ""
     directory = Path(event.cwd) if event.cwd and Path(event.cwd).is_dir() else Path.cwd()
     return respond(replace(event, cwd=str(directory)), from_process(SettingsFlags(project=directory)))
