@@ -62,6 +62,10 @@ def test_commands_of_a_memory(golden: Golden, at: Place) -> None:
     written.json("erase", "No mocks", "--yes")
     written.json("doctor")
     written.json("models")
+    (at.project / "AGENTS.md").write_text("# Rules\n\n- Always use tabs here\n- Ships load at dawn\n", encoding="utf-8")
+    written.json("audit", "AGENTS.md")
+    written.json("import", "AGENTS.md", name="import-notes")
+    written.json("export", "--to", "AGENTS.md", name="export-notes")
     assert not written.problems, "\n".join(written.problems)
 
 
