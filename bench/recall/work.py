@@ -126,6 +126,44 @@ def measure_product(store: WorkStore, *, with_asks: bool) -> Outcome:
     return outcome
 
 
+def measure_hook(store: WorkStore, *, with_asks: bool) -> Outcome:
+    """The same through `reverie hook UserPromptSubmit`, in this process; files and tools stand in a transcript."""
+    from reverie import Settings
+    from reverie.apps.hook.run import respond
+    from reverie.apps.hook.state import HookFolder
+    from reverie.hosts.hook_events import read_event
+    from reverie.settings.load import Configuration, Secrets, places
+
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory() as directory:
+        root, project = Path(directory) / "home", Path(directory) / "project"
+        project.mkdir()
+        settings = Settings(home=str(root), config_home=str(root / "host"))
+        configuration = Configuration(settings, {}, (), root, root / "host", project, Secrets({}))
+        with Memory.at(places(configuration), settings, project) as memory:
+            memory.save_many(draft(each, with_asks=with_asks) for each in store.memories)
+            ids = {f"{memory.directory}/{topic.path}": _id_of(topic, store.memories) for topic in memory.topics()}
+        for number, request in enumerate(store.requests):
+            transcript = _write_calls(project / f"{number}.jsonl", request)
+            payload = {"session_id": str(number), "cwd": str(project), "prompt": request.text}
+            event = read_event("UserPromptSubmit", payload | {"transcript_path": str(transcript)}, {}, "claude-code")
+            size = len(respond(event, configuration).encode())
+            with HookFolder(root).session("claude-code", str(number)) as state:
+                shown = [ids[row["path"]] for row in state.shown]
+                whole = [ids[row["path"]] for row in state.shown if not row["line"]]
+            outcome.add(request, shown, whole, size)
+    return outcome
+
+
+def _write_calls(path: Path, request: Request) -> Path:
+    """A transcript whose last calls use the files and tools of a request."""
+    calls = [{"name": tool, "input": {"command": "-"}} for tool in request.tools]
+    calls += [{"name": "Read", "input": {"file_path": str(path.parent / file)}} for file in request.files]
+    line = json.dumps({"type": "assistant", "message": {"content": calls}})
+    path.write_text(f"{line}\n", encoding="utf-8")
+    return path
+
+
 def measure_bm25(store: WorkStore) -> Outcome:
     """The first five of FTS5's BM25, whole, whatever they are."""
     outcome = Outcome()
@@ -174,14 +212,19 @@ def home(models: Path | None) -> Iterator[None]:
                 os.environ["REVERIE_HOME"] = before
 
 
-def measure_work(models: Path | None, *, only: str | None = None, quick: bool = False) -> dict[str, Any]:
-    """Measure every store both ways, with and without asks, and print the figures."""
+def measure_work(
+    models: Path | None, *, only: str | None = None, quick: bool = False, with_hook: bool = False
+) -> dict[str, Any]:
+    """Measure every store both ways, with and without asks, and print the figures; `with_hook` through it too."""
     stores = [store for store in read_stores() if only in (None, store.name)][:: 4 if quick else 1]
     report: dict[str, dict[str, dict[str, float]]] = {}
     _measure_way(report, "FTS5/BM25, first five", stores, measure_bm25)
     for label, place in (("words", None), *((("vectors", models),) if models else ())):
         with home(place):
             _measure_way(report, f"reverie, {label}", stores, lambda store: measure_product(store, with_asks=False))
+            if with_hook and place is None:
+                _measure_way(report, "hook, words", stores, lambda store: measure_hook(store, with_asks=False))
+                _measure_way(report, "hook, words and asks", stores, lambda store: measure_hook(store, with_asks=True))
             way = f"reverie, {label} and asks"
             _measure_way(report, way, stores, lambda store: measure_product(store, with_asks=True))
     return report
@@ -214,13 +257,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models", help="where the model lies")
     parser.add_argument("--only", help="one store")
+    parser.add_argument("--hook", action="store_true", help="also through `reverie hook UserPromptSubmit`, by words")
     options = parser.parse_args(arguments)
     if options.only and options.only not in [store.name for store in read_stores()]:
         parser.error(f"no store {options.only!r}")
     models = options.models if options.models.is_dir() else None
     if models is None:
         print(f"no model in {options.models}: no rows with vectors (`reverie models install`)", file=sys.stderr)
-    report = measure_work(models, only=options.only)
+    report = measure_work(models, only=options.only, with_hook=options.hook)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
     return 0

@@ -6,6 +6,7 @@ it a bare Python that only looks at each of those files.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import statistics
@@ -16,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from bench.store.__main__ import made_topic
 from reverie import Memory, Settings, Topic
@@ -43,14 +45,21 @@ class Started:
 HEADINGS = f"{'best ms':>9}{'median':>9}{'cpu':>9}"
 
 
-def measure_start(command: list[str], environment: Mapping[str, str], runs: int = RUNS) -> Started:
-    """Run a command many times."""
+def measure_start(
+    command: list[str], environment: Mapping[str, str], runs: int = RUNS, *, event: Path | None = None
+) -> Started:
+    """Run a command many times; `event` is a hook's event, which goes to standard input with a session of its own."""
     times, worked = [], []
     sink = os.open(os.devnull, os.O_RDWR)
-    quietly = [(os.POSIX_SPAWN_DUP2, sink, number) for number in (1, 2)]
-    for _ in range(runs):
+    quietly: list[Any] = [(os.POSIX_SPAWN_DUP2, sink, number) for number in (1, 2)]
+    for number in range(runs):
+        given = []
+        if event is not None:
+            text = json.dumps({"session_id": f"s{number}", "cwd": environment["HOME"], "prompt": QUERY})
+            event.write_text(text, encoding="utf-8")
+            given = [(os.POSIX_SPAWN_OPEN, 0, str(event), os.O_RDONLY, 0)]
         started = time.perf_counter()
-        child = os.posix_spawn(command[0], command, environment, file_actions=quietly)
+        child = os.posix_spawn(command[0], command, environment, file_actions=[*given, *quietly])
         _, status, used = os.wait4(child, 0)
         times.append((time.perf_counter() - started) * 1000)
         worked.append((used.ru_utime + used.ru_stime) * 1000)
@@ -87,6 +96,16 @@ def write_memories(directory: Path, topics: Iterable[Topic]) -> float:
     return taken
 
 
+def print_hook_start(memories: Path, environment: Mapping[str, str]) -> None:
+    """A cold `reverie hook UserPromptSubmit` beside a bare Python of the same environment, in the same run."""
+    bare = measure_start([sys.executable, "-I", "-c", "pass"], environment)
+    named = {**environment, "REVERIE_MEMORY_PATH_OVERRIDE": str(memories)}
+    hook = measure_start([PROGRAM, "hook", "UserPromptSubmit"], named, event=Path(environment["HOME"]) / "event.json")
+    print(f"{'python -I -c pass':42}{bare}")
+    print(f"{f'reverie hook UserPromptSubmit, {TOPICS:,}':42}{hook}")
+    print(f"{'hook / bare python':42}{hook.best / bare.best:>9.1f}{hook.median / bare.median:>9.1f}", flush=True)
+
+
 def main() -> None:
     sample = Path(str(files("reverie.apps.demo") / "sample-session.jsonl"))
     with tempfile.TemporaryDirectory() as home:
@@ -107,6 +126,7 @@ def main() -> None:
         }
         for name, command in {**commands, **recall_commands(memories)}.items():
             print(f"{name:42}{measure_start(command, environment)}", flush=True)
+        print_hook_start(memories, environment)
 
 
 if __name__ == "__main__":

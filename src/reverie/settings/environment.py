@@ -57,6 +57,7 @@ OTHER_NAMES: Mapping[str, _Meaning] = {
     "REVERIE_DISABLE_AUTO_MEMORY": _disable_memory,
     "REVERIE_AUTO_COMPACT_WINDOW": _sets("compaction", "auto_window_tokens"),
     "REVERIE_HOOKS": _switch_hooks,
+    "REVERIE_ASKED_BY": _when_true(companion__enabled="false"),
     "REVERIE_CONTEXT_COLLAPSE": _sets("collapse", "enabled"),
 }
 """Names beside the systematic ones; where two say the same, the later one here counts."""

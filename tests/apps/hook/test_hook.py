@@ -231,6 +231,9 @@ def test_hooks_are_off_for_a_project_or_a_session(host: Host, monkeypatch: pytes
     monkeypatch.setenv("REVERIE_HOOKS", "off")
     assert not from_process(SettingsFlags(project=host.project)).settings.companion.enabled
     monkeypatch.delenv("REVERIE_HOOKS")
+    monkeypatch.setenv("REVERIE_ASKED_BY", "command")  # a program that we ask in the background
+    assert not from_process(SettingsFlags(project=host.project)).settings.companion.enabled
+    monkeypatch.delenv("REVERIE_ASKED_BY")
     (host.project / ".reverie").mkdir()
     (host.project / ".reverie" / "settings.toml").write_text("[companion]\nenabled = false\n", encoding="utf-8")
     configuration = from_process(SettingsFlags(project=host.project))

@@ -53,6 +53,14 @@ def program(name: str) -> dict[str, object]:
 
 
 @requirement("plugins:servers:read")
+def test_our_own_server_that_was_installed_for_another_agent_is_passed_over(home: Home) -> None:
+    ours = {"reverie": {"command": "/home/me/.reverie/bin/reverie", "args": ["mcp"]}}
+    write(home.project / ".mcp.json", {"mcpServers": ours | {"files": {"command": "reverie", "args": ["serve"]}}})
+
+    assert [server.name for server in home.list().ready] == ["files"]
+
+
+@requirement("plugins:servers:read")
 def test_a_program_and_an_address_become_values(home: Home) -> None:
     write(
         home.project / ".mcp.json",

@@ -5,10 +5,10 @@ Losing any of them costs a repeated memory at most, so writes are plain and a fi
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -31,17 +31,16 @@ class SessionState:
     """What the hooks of one session did so far."""
 
     prompts: dict[str, float] = field(default_factory=dict)
-    """Answered prompts, by id or digest, with the time in seconds."""
+    """Answered prompts, by id or checksum, with the time in seconds."""
     shown: list[dict[str, Any]] = field(default_factory=list)
     """Memories that stand in the conversation: path, bytes, tokens, line."""
     survivors: str = ""
     """What must survive the compaction that is under way; given back once."""
-    stops: int = 0
-    """Finished turns."""
 
     def take_prompt(self, prompt_id: str, prompt: str, now: datetime) -> bool:
         """Whether a prompt is new in this session; it is remembered as answered."""
-        key = prompt_id or hashlib.sha256(prompt.encode(errors="replace")).hexdigest()[:16]
+        data = prompt.encode(errors="replace")
+        key = prompt_id or f"{zlib.crc32(data):08x}-{len(data)}"
         seconds = now.timestamp()
         before = self.prompts.get(key)
         if before is not None and (prompt_id or seconds - before < _REPEAT_SECONDS):
@@ -97,9 +96,6 @@ class HookFolder:
             (self.calls / agent).touch(mode=0o600)
             if named_agent != agent:
                 (self.calls / f"{agent}.runs-{named_agent}").touch(mode=0o600)
-
-    def is_known_agent_session(self, agent: str, session: str) -> bool:
-        return self._session_file(agent, session).exists()
 
     @contextmanager
     def session(self, agent: str, session: str) -> Iterator[SessionState]:

@@ -7,12 +7,12 @@ Started at the start of a session where vectors are installed, one for each home
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import socket
 import sys
 import tempfile
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -39,7 +39,7 @@ def socket_path(home: Path) -> Path:
     path = HookFolder(home).directory / "warm.sock"
     if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
         return path
-    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    name = f"{zlib.crc32(os.fsencode(path)):08x}"
     return Path(tempfile.gettempdir()) / f"reverie-{os.getuid()}" / f"{name}.sock"
 
 

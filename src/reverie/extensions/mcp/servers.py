@@ -327,6 +327,8 @@ def _chosen(servers: Iterable[Server], accepted: Callable[[Server], bool], probl
     waiting: list[Server] = []
     clashes: list[str] = []
     for server in servers:
+        if Path(server.command).name == "reverie" and server.args[:1] == ("mcp",):
+            continue  # ourselves, installed for another agent: a session of ours has these tools
         if server.committed and not accepted(server):
             waiting.append(server)
             continue

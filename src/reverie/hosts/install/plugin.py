@@ -20,7 +20,7 @@ def write_plugin(home: Path, hook: Path, program: Path, version: str) -> Path:
     owner = {"name": NAME}
     hooks = {
         # Without --agent: the same file serves four agents, and the caller is recognised by what it sends.
-        event: [{"hooks": [{"type": "command", "command": f"{quote(str(hook))} {event}", "timeout": 5}]}]
+        event: [{"hooks": [{"type": "command", "command": f"{quote(str(hook))} {event}", "timeout": 3}]}]
         for event in _EVENTS
     }
     documents = {

@@ -28,6 +28,8 @@ _EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd
 _COPILOT_EVENTS = ("sessionStart", "userPromptSubmitted", "preCompact", "agentStop", "sessionEnd")
 _SECONDS = 5
 """After so many seconds the agent gives up on a hook; ours ends after two by itself."""
+_END_SECONDS = 3
+"""At the end of a session Codex waits no longer."""
 
 
 @value
@@ -227,7 +229,7 @@ def _opencode(around: Surroundings) -> AgentTarget:
 def _qwen(around: Surroundings) -> AgentTarget:
     home = around.settings_home("qwen") if around.project is None else around.project / ".qwen"
     server = {"command": around.mcp_command, "args": ["mcp"]}
-    hooks = _claude_hooks(around, "qwen", timeout=_SECONDS * 1_000)
+    hooks = _claude_hooks(around, "qwen", unit=1_000)  # milliseconds, as documented
     return AgentTarget("qwen", (TargetFile(home / "settings.json", (hooks, JsonKey(("mcpServers", NAME), server))),))
 
 
@@ -299,8 +301,11 @@ def _goose(around: Surroundings) -> AgentTarget:
     return AgentTarget("goose", tuple(files), todo=todo)
 
 
-def _claude_hooks(around: Surroundings, agent: str, timeout: int = _SECONDS) -> JsonHooks:
-    groups = {event: _group(around.hook_command(event, agent), timeout) for event in _EVENTS}
+def _claude_hooks(around: Surroundings, agent: str, unit: int = 1) -> JsonHooks:
+    groups = {
+        event: _group(around.hook_command(event, agent), unit * (_END_SECONDS if event == "SessionEnd" else _SECONDS))
+        for event in _EVENTS
+    }
     return JsonHooks(groups, str(hook_launcher(around.home)))
 
 
