@@ -44,7 +44,8 @@ def read(path: Path) -> list[HostNote]:
 @requirement("hosts:memory-files")
 def test_sections_of_an_instruction_file_are_notes_and_our_block_is_none(tmp_path: Path) -> None:
     text = "# App\n\nIntro.\n\n## Testing\n\n```\n# no heading\n```\n\n## Testing\n\nAgain.\n\n"
-    write(tmp_path / "AGENTS.md", f"{text}\n<!-- reverie:begin -->\n## Ours\nx\n<!-- reverie:end -->\n")
+    installed = "<!-- reverie:install -->\n## Memory\nUse the tools.\n<!-- reverie:install end -->\n"
+    write(tmp_path / "AGENTS.md", f"{text}\n{installed}\n<!-- reverie:begin -->\n## Ours\nx\n<!-- reverie:end -->\n")
 
     notes = read(tmp_path / "AGENTS.md")
 

@@ -170,7 +170,8 @@ def read_notes(store: HostStore, *, with_own: bool = False) -> Iterator[HostNote
                 yield from _read_mem0(path, where, day, with_own=with_own)
             case MemoryFormat.instructions:
                 text = _read(path)
-                yield from _read_sections(path, where, day, text if with_own else split_block(text, path).outside)
+                others = text if with_own else _INSTALLED.sub("", split_block(text, path).outside)
+                yield from _read_sections(path, where, day, others)
             case MemoryFormat.codex if "/" not in where:
                 yield from _read_sections(path, where, day, _read(path), levels=1)
             case _:
@@ -237,6 +238,8 @@ class Section:
     """Counted from 0 within the text."""
 
 
+_INSTALLED = lazy_regex(r"<!-- reverie:install -->.*?<!-- reverie:install end -->\n?", re.DOTALL)
+"""The block that an installation leaves in an instruction file."""
 _HEADING = lazy_regex(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\r?\n?\Z")
 _FENCE = lazy_regex(r"[ ]{0,3}(`{3,}|~{3,})")
 _ITEM = lazy_regex(r"(?m)^[-*+][ \t]+(.+(?:\n[ \t]+\S.*)*)")

@@ -14,11 +14,12 @@ import pytest
 from reverie import Memory
 from reverie.apps.hook.answers import notices_file
 from reverie.apps.hook.background import learn_pending
-from reverie.apps.hook.run import main, parse_arguments, respond
+from reverie.apps.hook.run import main, parse_arguments, respond, run
 from reverie.apps.hook.state import HookFolder
 from reverie.apps.hook.transcript_tail import copy_tail, read_tail
 from reverie.hosts.hook_events import find_caller, read_event, tag_text
 from reverie.memory.extraction.typed import own_words
+from reverie.settings.environment import ASKED_BY
 from reverie.settings.load import Configuration, Secrets, places
 from tests.person import Person
 from tests.program import run_reverie
@@ -379,3 +380,12 @@ def test_a_warm_process_answers_over_a_socket_and_ends_when_idle(host: Host, mon
 def test_notices_lie_beside_the_memory(host: Host) -> None:
     with host.memory() as memory:
         assert notices_file(memory).parent == memory.scope.folder.state
+
+
+@requirement("models:command:answers")
+def test_hooks_keep_quiet_in_a_program_that_we_ask_as_a_model(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
+    payload = {"session_id": "s1", "cwd": str(host.project), "prompt": PROMPT}
+    monkeypatch.setenv(ASKED_BY, "command")
+
+    assert run("UserPromptSubmit", "claude-code", payload) == ""
+    assert not host.folder.calls.exists()

@@ -22,7 +22,7 @@ from reverie.messages.blocks import JsonObject, ToolResult
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import user
 from reverie.models.ledger import FOREGROUND
-from reverie.models.ports import Event, ForkResult, ForkSpec, Model, Request, Retrying
+from reverie.models.ports import Event, Finished, ForkResult, ForkSpec, Model, Request, Retrying
 from reverie.models.profiles import cost
 from reverie.models.tokens.estimate import weigh_message
 from reverie.models.tokens.rates import rates_for
@@ -105,8 +105,19 @@ async def run_fork(
     added = child.parts.log.entries[inherited:]
     used = tuple(call.name for entry in added for call in getattr(getattr(entry, "message", None), "tool_uses", ()))
     # What the session has spent meanwhile may be that of a turn beside it; only its own calls are its own cost.
+    reported = _reported_cost(child.parts.model)
     price = cost(ended.usage, child.parts.preparer.facts) or 0.0
-    return ForkResult(ended.text, ended.ending, ended.rounds, ended.usage, price, used)
+    return ForkResult(ended.text, ended.ending, ended.rounds, ended.usage, reported or price, used)
+
+
+def _reported_cost(model: Model) -> float | None:
+    """What the calls of a fork cost by the word of whoever answered them."""
+    while not isinstance(model, PurposedModel):
+        inner = getattr(model, "inner", None)
+        if inner is None:
+            return None
+        model = inner
+    return model.reported_usd
 
 
 class LoopForks:
@@ -278,6 +289,8 @@ class PurposedModel:
         # The innermost would have the last word; what counts is what this call is for.
         self.inner: Model = model.inner if isinstance(model, PurposedModel) else model
         self._purpose = purpose
+        self.reported_usd: float | None = None
+        """What its calls have cost so far, where whoever answers says so."""
 
     @property
     def name(self) -> str:
@@ -286,6 +299,8 @@ class PurposedModel:
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         async with aclosing(self.inner.stream(replace(request, purpose=self._purpose))) as events:
             async for event in events:
+                if isinstance(event, Finished) and event.reply.cost_usd is not None:
+                    self.reported_usd = (self.reported_usd or 0.0) + event.reply.cost_usd
                 yield event
 
 
