@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
@@ -20,7 +19,8 @@ import reverie
 from tests.golden.golden import Golden
 from tests.requirements import requirement
 
-PACKAGES = [name for name in ("reverie.testing", "reverie.adapters") if importlib.util.find_spec(name)]
+PACKAGES = ["reverie.testing", pytest.param("reverie.adapters", marks=pytest.mark.program)]
+"""The adapters import large libraries."""
 PROMISED = {
     "Memory": (
         *(

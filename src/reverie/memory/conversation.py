@@ -7,7 +7,7 @@ the background. No failure of it costs a request.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
@@ -40,13 +40,18 @@ class ConversationMemory:
     """Recalls for one conversation, each memory once, and learns from what the user says in it."""
 
     def __init__(
-        self, recall: RecallFunction, settings: RecallSettings, learner: MessageLearner, session: str = ""
+        self,
+        recall: RecallFunction,
+        settings: RecallSettings,
+        learner: MessageLearner,
+        session: str = "",
+        shown: Iterable[str] = (),
     ) -> None:
         self._recall = recall
         self._settings = settings
         self._learner = learner
         self._session = session
-        self._shown: dict[str, None] = {}
+        self._shown: dict[str, None] = dict.fromkeys(shown)
         self._messages = 0
 
     def recall(self, text: str, context: str = "") -> str:

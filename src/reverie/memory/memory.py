@@ -554,13 +554,16 @@ class Memory:
             self._past = Past(self._places, self._root)
         return self._past.search(query, now=self._now(), fresh=fresh, progress=progress)
 
-    def follow_conversation(self, session: str = "") -> ConversationMemory:
-        """Recall for a conversation that somebody else keeps, and learn from it; `session` names it in the history."""
+    def follow_conversation(self, session: str = "", *, shown: Iterable[str] = ()) -> ConversationMemory:
+        """Recall for a conversation that somebody else keeps, and learn from it.
+
+        `session` names it in the history; `shown` are paths of memories that stand in it already.
+        """
         from reverie.memory.conversation import ConversationMemory, MessageLearner
 
         if self._learner is None:
             self._learner = MessageLearner(self._learn_from_message)
-        return ConversationMemory(self.recall, self.settings.recall, self._learner, session)
+        return ConversationMemory(self.recall, self.settings.recall, self._learner, session, shown)
 
     def _learn_from_message(self, message: UserMessage) -> None:
         from reverie.memory.conversation import learn_from_message
