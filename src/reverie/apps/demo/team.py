@@ -52,8 +52,8 @@ class _Colleague:
         self._screen = screen
         project = folder / "ledgerbird"
         project.mkdir(parents=True)
-        self._options = ("--project", str(project), "--set", f"home={folder / 'home'}")
-        self._options += ("--set", f"config_home={folder / 'host'}")
+        homes = ("--set", f"home={folder / 'home'}", "--set", f"config_home={folder / 'host'}")
+        self._options = ("--project", str(project), *homes)
 
     def show(self, *arguments: str) -> None:
         """Run a command and show what it prints."""

@@ -9,27 +9,15 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import (
-    ARRAY,
-    ColumnElement,
-    Connection,
-    Select,
-    String,
-    any_,
-    bindparam,
-    delete,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from reverie.apps.server.limits import Limits, apply_overrides
-from reverie.apps.server.schema import members, repos, tenants, tokens
+from reverie.apps.server.schema import members, tenants, tokens
 from reverie.errors import UserMistake
 from reverie.values import value
 
@@ -81,56 +69,29 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _select_principals(in_hashes: ColumnElement[bool], in_repos: ColumnElement[bool]) -> Select[Any]:
-    return (
-        select(
-            tokens.c.hash,
-            tokens.c.id,
-            tokens.c.scope,
-            tokens.c.repo,
-            tokens.c.expires_at,
-            tokens.c.revoked_at,
-            tenants.c.id,
-            tenants.c.name,
-            tenants.c.limits,
-            members.c.name,
-            repos.c.name,
-            repos.c.id,
-            repos.c.epoch,
-            repos.c.version,
-        )
-        .select_from(
-            tokens.join(tenants)
-            .outerjoin(members, members.c.id == tokens.c.member_id)
-            .outerjoin(repos, (repos.c.tenant_id == tokens.c.tenant_id) & in_repos)
-        )
-        .where(in_hashes)
-    )
-
-
-_PRINCIPALS = {
-    "sqlite": _select_principals(
-        tokens.c.hash.in_(bindparam("hashes", expanding=True)), repos.c.name.in_(bindparam("repos", expanding=True))
-    ),
-    # The same words however many are asked for, so that PostgreSQL plans it once for each connection.
-    "postgresql": _select_principals(
-        tokens.c.hash == any_(bindparam("hashes", type_=ARRAY(String))),
-        repos.c.name == any_(bindparam("repos", type_=ARRAY(String))),
-    ),
-}
-"""Built once: they run for every few requests, and building one takes longer than running it."""
+_PRINCIPALS = """
+    SELECT tokens.hash, tokens.id, tokens.scope, tokens.repo, tokens.expires_at, tokens.revoked_at,
+           tenants.id, tenants.name, tenants.limits, members.name, repos.name, repos.id, repos.epoch, repos.version
+    FROM tokens JOIN tenants ON tenants.id = tokens.tenant_id
+    LEFT JOIN members ON members.id = tokens.member_id
+    LEFT JOIN repos ON repos.tenant_id = tokens.tenant_id AND repos.name {among}
+    WHERE tokens.hash {among}
+"""
+"""Runs for every few requests, so it is sent to the driver as it stands: the database and the driver know it by its
+words, which are the same however many tokens and repositories are asked for."""
 
 
 def read_principals(
-    connection: Connection, wanted: Sequence[tuple[str, str]], defaults: Limits
+    look_up: Callable[[str, Sequence[Sequence[str]]], Sequence[Sequence[Any]]],
+    wanted: Sequence[tuple[str, str]],
+    defaults: Limits,
 ) -> dict[tuple[str, str], tuple[Principal, tuple[int, str, int] | None]]:
     """By token hash and repository: the principal, and the row of the repository if there is one.
 
-    Many requests are answered by one query (`lookup`).
+    Many requests are answered by one query (`lookup`); `look_up` is `ServerDatabase.look_up`.
     """
     hashes = list({token_hash for token_hash, _ in wanted})
-    query = _PRINCIPALS[connection.dialect.name]
-    rows = connection.execute(query, {"hashes": hashes, "repos": list({repo for _, repo in wanted})})
+    rows = look_up(_PRINCIPALS, [list({repo for _, repo in wanted}), hashes])
     principals: dict[str, Principal] = {}
     states: dict[tuple[str, str], tuple[int, str, int]] = {}
     for row in rows:

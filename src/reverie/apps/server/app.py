@@ -331,8 +331,7 @@ class _TeamServer:
     def _read_principals(
         self, wanted: Sequence[tuple[str, str]]
     ) -> Mapping[tuple[str, str], tuple[Principal, tuple[int, str, int] | None]]:
-        with self._database.looking_up() as connection:
-            return read_principals(connection, wanted, self._options.limits)
+        return read_principals(self._database.look_up, wanted, self._options.limits)
 
     async def _read_body(self, request: Request) -> bytes:
         """The body, unless it is too large: one that says so in its headers is not read at all."""

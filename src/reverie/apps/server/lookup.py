@@ -15,7 +15,9 @@ Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer")
 
 LOOKUPS_MAX = 2
-"""Queries under way at once: while one waits for the database, the next one gathers and is sent."""
+"""Queries under way at once."""
+_SLOW_SECONDS = 0.02
+"""A second query is begun only beside one that takes longer: gathering is cheaper than asking twice."""
 _KEYS_MAX = 500
 
 
@@ -26,23 +28,33 @@ class BatchedLookup(Generic[Key, Answer]):
         self._read = read
         self._executor = executor
         self._waiting: dict[Key, list[asyncio.Future[Answer | None]]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None] | None] = set()
+        self._asked_at = 0.0
+
+    def _is_slow(self) -> bool:
+        return asyncio.get_running_loop().time() - self._asked_at > _SLOW_SECONDS
 
     async def load(self, key: Key) -> Answer | None:
         """The answer for a key; None where there is none."""
         answer: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, []).append(answer)
-        if len(self._tasks) < LOOKUPS_MAX:
-            task = asyncio.create_task(self._answer_all())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        if not self._tasks or (len(self._tasks) < LOOKUPS_MAX and self._is_slow()):
+            self._tasks.add(asyncio.create_task(self._answer_all()))
         return await answer
 
     async def _answer_all(self) -> None:
+        try:
+            await self._ask_while_wanted()
+        finally:
+            # At once, not by a callback: whoever asks before a callback ran would wait for nobody.
+            self._tasks.discard(asyncio.current_task())
+
+    async def _ask_while_wanted(self) -> None:
         loop = asyncio.get_running_loop()
         while self._waiting:
             keys = list(self._waiting)[:_KEYS_MAX]
             waiting = {key: self._waiting.pop(key) for key in keys}
+            self._asked_at = loop.time()
             try:
                 answers = await loop.run_in_executor(self._executor, self._read, keys)
             except Exception as problem:  # noqa: BLE001 - whoever asked gets it
