@@ -1,10 +1,11 @@
-"""`python -m bench.team.job_cost`: CPU time of one dream job by rules, by the number of memories of its repository.
+"""`python -m bench.team.job_cost`: CPU time of one job by rules, by the number of memories of its repository.
 
 The figures of `docs/scale.md` come from here; a model would wait, not compute.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import sys
@@ -58,6 +59,28 @@ def build_entries(count: int) -> dict[str, EntryDocument]:
     return entries
 
 
+def write_session(path: Path, session: str) -> Path:
+    """A session of twenty messages, one of which teaches something."""
+    texts = [f"please look at file number {number} and fix the failing test in it" for number in range(19)]
+    texts.append("From now on, always run make check before you push to this repository.")
+    rows = [
+        {
+            "type": "user",
+            "uuid": f"00000000-0000-4000-8000-{number:012d}",
+            "sessionId": session,
+            "timestamp": f"2026-11-17T10:{number:02d}:00.000Z",
+            "message": {"role": "user", "content": text},
+        }
+        for number, text in enumerate(texts)
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def load() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
+
+
 def main() -> int:
     url = start_postgresql()
     if url is None:
@@ -67,7 +90,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         runner = JobRunner(database, from_process(), limits, Path(folder), system_now, model)
         for size in SIZES:
-            cpu, wall = [], []
+            times: dict[str, list[tuple[float, float]]] = {"dream": [], "learn": []}
             for number in range(ROUNDS + 1):
                 repo = f"bench/{size}-{number}"
                 batch = parse_batch(msgspec.json.encode(BatchDocument(build_entries(size))), limits)
@@ -75,13 +98,18 @@ def main() -> int:
                     tenant_id = find_tenant(connection, "default", 0)
                     principal = Principal(tenant_id, "", "bench", None, "write", None, limits)
                     write_batch(connection, principal, repo, batch, if_match="*", now=1_790_000_000)
-                began, used = time.perf_counter(), time.process_time()
-                result = runner.run(JobSpec(fresh_marker(), tenant_id, repo, "dream"))
-                assert result["merged"] == 1, result
-                cpu.append(time.process_time() - used)
-                wall.append(time.perf_counter() - began)
-            print(f"{size} memories: {statistics.median(cpu[1:]) * 1000:.0f} ms CPU in the worker, "
-                  f"{statistics.median(wall[1:]) * 1000:.0f} ms, load {os.getloadavg()[0]:.1f}")  # fmt: skip
+                session = write_session(Path(folder) / f"session-{number}.jsonl", f"{size}-{number}")
+                for spec in (
+                    JobSpec(fresh_marker(), tenant_id, repo, "dream"),
+                    JobSpec(fresh_marker(), tenant_id, repo, "learn", paths=(str(session),)),
+                ):
+                    began, used = time.perf_counter(), time.process_time()
+                    result = runner.run(spec)
+                    times[spec.kind].append((time.process_time() - used, time.perf_counter() - began))
+                    assert result["merged" if spec.kind == "dream" else "saved"] == 1, result
+            for kind, pairs in times.items():
+                cpu, wall = (statistics.median(pair[part] for pair in pairs[1:]) * 1000 for part in (0, 1))
+                print(f"{kind}, {size} memories: {cpu:.0f} ms CPU of the worker, {wall:.0f} ms, load {load()}")
     database.close()
     return 0
 

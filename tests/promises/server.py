@@ -44,6 +44,7 @@ PROMISES = {
     "server:commands": Requirement(
         "Tenants, tokens, members, limits and the audit log are managed from the command line"
     ),
+    "server:retention": Requirement("What is older than the settings say is removed; the present texts never are"),
     "server:backup": Requirement("A backup restores into an empty database of either kind, or not at all"),
     "server:runs": Requirement("`reverie serve` prints its URL first and listens on this machine only unless told"),
     "server:replicas": Requirement("Two servers on one PostgreSQL give the same guarantees as one"),

@@ -285,6 +285,12 @@ class ServerSettings:
     """Maximum jobs of a tenant that all workers together run at the same time; 0 disables the limit."""
     job_usd_per_day: Personal[Count] = 10
     """Maximum cost in US dollars of models in the jobs of a tenant within 24 hours; 0 disables the limit."""
+    versions_days: Personal[Positive | None] = 400
+    """Days after which `reverie serve prune` removes earlier texts of entries; unset keeps them."""
+    audit_days: Personal[Positive | None] = 400
+    """Days after which `reverie serve prune` removes rows of the audit log and ended jobs; unset keeps them."""
+    tombstone_days: Personal[Positive | None] = 400
+    """Days after which `reverie serve prune` removes the marks of deleted entries; unset keeps them."""
     oidc_issuer: Personal[str | None] = None
     """Issuer of OpenID Connect tokens that are accepted; the three settings go together."""
     oidc_audience: Personal[str | None] = None

@@ -45,7 +45,7 @@ from tests.settings.effects.doors import (
     write_topics,
 )
 from tests.settings.effects.team import pulled_first, shared, token_needed, watched
-from tests.settings.effects.team_server import PROVIDER, ask_server, limit_jobs, run_server
+from tests.settings.effects.team_server import PROVIDER, ask_server, limit_jobs, prune_server, run_server
 from tests.settings.effects.timed import TIMED
 
 TURN = Turns()
@@ -463,6 +463,9 @@ ROWS: dict[str, Row] = {
     "server.versions_kept": Row(1, ask_server),
     "server.requests_per_minute": Row(6, ask_server),
     "server.jobs_at_once": Row(1, limit_jobs),
+    "server.versions_days": Row(10, prune_server),
+    "server.audit_days": Row(10, prune_server),
+    "server.tombstone_days": Row(10, prune_server),
     "server.job_usd_per_day": Row(1, limit_jobs),
     # Compaction in a session
     "compaction.reactive": Row(False, TOO_LONG),

@@ -11,6 +11,7 @@ from pathlib import Path
 from reverie.apps.cli.serve import build_provider, database_url, listen_address
 from reverie.apps.server.database import open_database, sqlite_url
 from reverie.apps.server.limits import default_limits
+from reverie.apps.server.retention import prune
 from reverie.apps.worker.steps import JobSteps
 from reverie.errors import Refused
 from reverie.messages.message import Usage
@@ -58,6 +59,19 @@ def limit_jobs(settings: Settings) -> object:
             with suppress(Refused):
                 steps.check_budget()
             return limits.jobs_at_once, steps.problem
+        finally:
+            database.close()
+
+
+def prune_server(settings: Settings) -> object:
+    """How much of what is a month old is removed."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = open_database(sqlite_url(Path(folder)))
+        try:
+            fleet = Fleet(database, Path(folder))
+            fleet.push({"a.md": "First.", "b.md": "First."})
+            fleet.push({"a.md": "Second.", "b.md": None})
+            return prune(database, settings.server, int(fleet.time.timestamp()) + 30 * 86_400)
         finally:
             database.close()
 

@@ -158,7 +158,7 @@ def _subcommand(name: str) -> Callable[[Callable[..., Any]], click.Command]:
             return function(ServeTarget(target.common, data or target.data, database or target.database), **options)
 
         call.__doc__ = function.__doc__
-        call.__click_params__ = function.__click_params__  # type: ignore[attr-defined]
+        call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
         return command.command(name)(database_options(as_json(click.pass_obj(call))))
 
     return decorate
@@ -376,6 +376,30 @@ def redact_command(target: ServeTarget, *, repo: str, path: str, tenant: str, as
         _print({"repo": repo, "path": path, "redacted": redacted})
     else:
         click.echo(f"redacted {redacted} {'version' if redacted == 1 else 'versions'} of {path}")
+
+
+@_subcommand("prune")
+def prune_command(target: ServeTarget, *, as_json: bool) -> None:
+    """Remove old versions, audit rows, ended jobs and marks of deleted entries, of all tenants; run it every night.
+
+    How long each is kept: server.versions_days, server.audit_days, server.tombstone_days.
+
+    \b
+    Examples:
+      reverie serve prune
+      reverie --set server.audit_days=90 serve prune --json
+    """
+    from reverie.apps.server.retention import prune
+
+    database = target.open()
+    try:
+        removed = prune(database, target.common.configuration().settings.server, _now())
+    finally:
+        database.close()
+    if as_json:
+        _print(removed)
+    else:
+        click.echo("removed " + ", ".join(f"{count} {name}" for name, count in removed.items()))
 
 
 @_subcommand("export")
