@@ -12,7 +12,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -166,18 +166,52 @@ def turn_arguments(agent: str, prompt: str, session: str = "") -> Sequence[str]:
         case "qwen":
             return (*(("--resume", session) if session else ()), "--approval-mode", "yolo", prompt)
         case "gemini":
-            return ("--skip-trust", *(("--resume", session) if session else ()), "-p", prompt)
+            approved = ("--skip-trust", "--approval-mode", "yolo")
+            return (*approved, *(("--resume", session) if session else ()), "-p", prompt)
         case _:
             raise KeyError(agent)
 
 
-def run_turn(agent: str, home: Path, project: Path, provider: RunningSimulator, *arguments: str) -> str:
+def compaction_arguments(agent: str, session: str, prompt: str) -> Sequence[Sequence[str]]:
+    """The turns that compact a session and then go on with a prompt."""
+    go_on = turn_arguments(agent, prompt, session)
+    match agent:
+        case "codex":
+            # It has no command for this headless; a low limit makes it compact before the next turn.
+            return ((go_on[0], "--config", "model_auto_compact_token_limit=5000", *go_on[1:]),)
+        case "opencode":
+            # Likewise; the limit is in `SMALL_WINDOW`, and a long prompt reaches it.
+            return (turn_arguments(agent, f"{'and so on, ' * 1_500}{prompt}", session),)
+        case "qwen":
+            return (turn_arguments(agent, "/compress", session), go_on)
+        case _:
+            return (turn_arguments(agent, "/compact", session), go_on)
+
+
+SMALL_WINDOW = {
+    "opencode": {
+        "OPENCODE_CONFIG_CONTENT": json.dumps(
+            {"provider": {"sim": {"models": {MODEL: {"limit": {"context": 12_500, "output": 1_000}}}}}}
+        )
+    }
+}
+"""Variables that make a session of an agent full soon."""
+
+
+def run_turn(
+    agent: str,
+    home: Path,
+    project: Path,
+    provider: RunningSimulator,
+    arguments: Sequence[str],
+    variables: Mapping[str, str] | None = None,
+) -> str:
     """What the program prints for these arguments; it must end well."""
     program = find_program(agent)
     assert program is not None
     done = subprocess.run(
         [str(program), *arguments],
-        env=environment_of(agent, home, provider),
+        env={**environment_of(agent, home, provider), **(variables or {})},
         cwd=project,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -9,4 +9,10 @@ PROMISES: dict[str, Requirement] = {
         "what Codex, Copilot, opencode, Qwen and Gemini write today is listed, learnt from and searched, and nothing of"
         " theirs is changed"
     ),
+    "programs:memory": Requirement(
+        "after `reverie install`, what was said in one session of an agent reaches the model's request in its next one"
+    ),
+    "programs:shared": Requirement("what one agent was taught reaches the model's request in another one"),
+    "programs:compaction": Requirement("a compaction of an agent with hooks keeps the state of the session"),
+    "programs:removal": Requirement("a removed installation leaves the agent's files and requests as they were"),
 }
