@@ -14,7 +14,7 @@ from tests.acceptance.host import needs_host, run_host
 from tests.acceptance.workplace import Workplace, workplace
 from tests.requirements import requirement
 
-pytestmark = [pytest.mark.host, needs_host, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.agents, needs_host, pytest.mark.timeout(300)]
 
 
 def answer(incoming: Incoming) -> ScriptAction:

@@ -276,7 +276,7 @@ def test_every_program_has_a_price_so_that_the_budget_holds(name: str) -> None:
 
 
 @requirement("models:command:answers")
-@pytest.mark.host
+@pytest.mark.agents
 @needs_host
 @pytest.mark.timeout(300)
 def test_the_real_program_answers_and_keeps_no_session(tmp_path: Path) -> None:
