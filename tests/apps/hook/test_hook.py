@@ -195,6 +195,11 @@ def test_what_must_survive_a_compaction_comes_back_after_it(host: Host) -> None:
     host.send("preCompact", "copilot", copilot)
     assert "keep the old" in context_of(host.send("userPromptSubmitted", "copilot", copilot | {"prompt": "go on now"}))
     assert "keep the old" in context_of(host.call("PreCompact", "opencode", transcript_path=str(path)))
+    # Qwen forgets with every process what a start told it.
+    host.call("PreCompact", "qwen", transcript_path=str(path))
+    for source in ("compact", "resume", "resume"):
+        assert "keep the old" in context_of(host.call("SessionStart", "qwen", source=source))
+    assert "keep the old" not in context_of(host.call("SessionStart", "qwen", source="startup"))
 
 
 @requirement("hook:learns")

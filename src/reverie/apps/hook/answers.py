@@ -26,6 +26,8 @@ _BYTES_PER_TOKEN = 8
 """How many bytes of a transcript, with its JSON, stand for a token; only to tell how long ago something was shown."""
 _SURVIVORS_SHARE = 0.65
 """What survivors may take of the text after a compaction; the rest is the index."""
+_FORGETS_STARTS = ("qwen",)
+"""Agents whose transcript does not keep what a start told the model: a resumed session is told again."""
 _NAMED_CHANGES = 12
 _NAMED_MEMORIES = 4
 
@@ -71,6 +73,9 @@ def start_session(event: HookEvent, memory: Memory, folder: HookFolder, now: dat
             state.shown.clear()
         if is_compacted:
             survivors, state.survivors = state.survivors, ""
+            state.survived = survivors if event.agent in _FORGETS_STARTS else ""
+        elif event.source == "resume":
+            survivors = state.survived
     limit = memory.settings.companion.max_chars
     parts = [f"{_SURVIVED}\n\n{survivors}"] if survivors else []
     parts += _index_parts(event, memory, limit - len(survivors) - 600)

@@ -36,11 +36,14 @@ class SessionState:
     """Memories that stand in the conversation: path, bytes, tokens, line."""
     survivors: str = ""
     """What must survive the compaction that is under way; given back once."""
+    survived: str = ""
+    """What the last compaction was given back, for an agent that forgets it when a session is resumed."""
 
     def take_prompt(self, prompt_id: str, prompt: str, now: datetime) -> bool:
         """Whether a prompt is new in this session; it is remembered as answered."""
         data = prompt.encode(errors="replace")
-        key = prompt_id or f"{zlib.crc32(data):08x}-{len(data)}"
+        # An id alone is not enough: Qwen counts prompts, and counts again from where a session was rewound to.
+        key = f"{prompt_id}:{zlib.crc32(data):08x}-{len(data)}"
         seconds = now.timestamp()
         before = self.prompts.get(key)
         if before is not None and (prompt_id or seconds - before < _REPEAT_SECONDS):
