@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TARGET = Path(classify.__file__).parent / "weights.json"
-EXAMPLES = tuple(
-    file for file in sorted((HERE / "examples").glob("*.jsonl")) if not file.name.startswith((HELD_OUT, "plain"))
-)
+EXAMPLES = tuple(file for file in sorted((HERE / "examples").glob("*.jsonl")) if not file.name.startswith(HELD_OUT))
 THRESHOLDS = (0.6, 0.7, 0.8, 0.85, 0.9)
 DAMPING = 3.3
 TYPE_DAMPING = 3.3

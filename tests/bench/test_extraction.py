@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from bench.extraction.__main__ import main
+from bench.extraction.__main__ import loses_meaning, main
 from bench.extraction.labels import read_written
+
+from tests.memory.extraction.kit import candidate
 
 pytest.importorskip("numpy", reason="the `semantic` extra is not installed")
 
@@ -51,6 +54,15 @@ def test_a_set_may_label_passages_or_whole_messages(tmp_path: Path, capsys: pyte
     assert fourth.wanted == third.wanted
     assert main(["--set", str(file)]) == 0
     assert "1.00" in capsys.readouterr().out
+
+
+def test_a_memory_whose_title_says_otherwise_or_whose_quote_was_not_said_has_lost_its_meaning() -> None:
+    text = "Never push to main. Run it."
+    said = candidate("Never push to main.", name="Never push to main")
+
+    assert not loses_meaning(said, text)
+    assert loses_meaning(replace(said, name="Push to main"), text)
+    assert loses_meaning(replace(said, quote="Never push to master."), text)
 
 
 def test_hardly_any_of_the_messages_that_only_look_like_rules_is_kept_by_the_rules() -> None:
