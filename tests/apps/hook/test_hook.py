@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +315,18 @@ def test_a_locked_database_does_not_hold_the_host(host: Host) -> None:
         other.rollback()
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     assert "not done after 2.0 s" in host.folder.log_file.read_text(encoding="utf-8")
+
+
+@requirement("hook:never-breaks")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_disk_without_room_costs_no_memory_that_is_there(host: Host) -> None:
+    (host.folder.directory / "sessions").mkdir(parents=True)
+    for name in ("log", "sessions/claude-code-s1.json"):
+        (host.folder.directory / name).symlink_to("/dev/full")
+
+    assert "make importer-test" in context_of(host.call("UserPromptSubmit", prompt=PROMPT))
+    assert "Importer tests" in context_of(host.call("SessionStart", source="startup"))
+    host.folder.append_log(datetime.now(UTC), "there is no room for this line")
 
 
 @requirement("hook:never-breaks")

@@ -27,12 +27,11 @@ _STALE_SECONDS = 900.0
 
 def request_learning(folder: HookFolder, event: HookEvent, spawn: Callable[[str], None]) -> None:
     """Leave a request to learn from a session and start the process that does it; nobody waits for it."""
-    folder.pending.mkdir(parents=True, exist_ok=True, mode=0o700)
+    from reverie.files import write_atomic
+
     request = {"agent": event.agent, "session": event.session, "cwd": event.cwd, "transcript": event.transcript}
     name = "".join(char if char.isalnum() or char in "-_" else "-" for char in f"{event.agent}-{event.session}")[:150]
-    draft = folder.pending / f".{name}.{os.getpid()}"
-    draft.write_text(json.dumps(request), encoding="utf-8")
-    draft.replace(folder.pending / f"{name}.json")
+    write_atomic(folder.pending / f"{name}.json", json.dumps(request), durable=False)
     spawn("reverie.apps.hook.background")
 
 

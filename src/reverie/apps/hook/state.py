@@ -23,6 +23,7 @@ _LOG_BYTES = 256_000
 _REPEAT_SECONDS = 10.0
 """A prompt without an id that comes again within this time is the same one, from a second installation."""
 _MOST_PROMPTS = 200
+_MOST_STATE_BYTES = 1_000_000
 _KEEP_DAYS = 30
 
 
@@ -84,18 +85,21 @@ class HookFolder:
     def append_log(self, now: datetime, line: str) -> None:
         """Add a line to the log; where that is not possible nothing happens."""
         with suppress(OSError):
-            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make(self.directory)
             with suppress(FileNotFoundError):
                 if self.log_file.stat().st_size > _LOG_BYTES:
                     self.log_file.replace(self.log_file.with_suffix(".1"))
             text = " ".join(line.split())[:2_000]
-            with self.log_file.open("a", encoding="utf-8", errors="replace") as file:
-                file.write(f"{now.isoformat(timespec='seconds')} {text}\n")
+            descriptor = os.open(self.log_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(descriptor, f"{now.isoformat(timespec='seconds')} {text}\n".encode("utf-8", "replace"))
+            finally:
+                os.close(descriptor)
 
     def note_call(self, agent: str, named_agent: str) -> None:
         """Record that an agent called now, and whose hook it ran."""
         with suppress(OSError):
-            self.calls.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make(self.calls)
             (self.calls / agent).touch(mode=0o600)
             if named_agent != agent:
                 (self.calls / f"{agent}.runs-{named_agent}").touch(mode=0o600)
@@ -110,19 +114,21 @@ class HookFolder:
 
         path = self._session_file(agent, session)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make(path.parent)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError:
             yield SessionState()
             return
-        with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            state = _parse_state(file.read())
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            state = _parse_state(os.pread(descriptor, _MOST_STATE_BYTES, 0).decode("utf-8", "replace"))
             yield state
-            with suppress(OSError):
-                file.seek(0)
-                file.write(json.dumps({name: getattr(state, name) for name in SessionState.__slots__}))
-                file.truncate()
+            content = json.dumps({name: getattr(state, name) for name in SessionState.__slots__}).encode()
+            with suppress(OSError):  # on a full disk a state that is cut short counts as empty
+                os.pwrite(descriptor, content, 0)
+                os.ftruncate(descriptor, len(content))
+        finally:
+            os.close(descriptor)
 
     def remove_old(self, now: datetime) -> None:
         """Remove the states of sessions that nobody continued for weeks."""
@@ -130,6 +136,12 @@ class HookFolder:
             for entry in os.scandir(self.directory / "sessions"):
                 if now.timestamp() - entry.stat().st_mtime > _KEEP_DAYS * 86_400:
                     Path(entry.path).unlink(missing_ok=True)
+
+    def _make(self, folder: Path) -> None:
+        """A folder for the user only, with those above it."""
+        for each in (self.directory.parent, self.directory, folder):
+            if not each.is_dir():
+                each.mkdir(exist_ok=True, mode=0o700)
 
     def _session_file(self, agent: str, session: str) -> Path:
         name = re.sub(r"[^\w.-]", "-", session)[:120] or "none"
