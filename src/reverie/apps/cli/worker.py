@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reverie.amounts import format_count
 from reverie.apps.cli.options import Common, as_json
 from reverie.apps.cli.serve import ServeTarget, missing_extra, normalise, print_rows, tenant_option
 from reverie.errors import UserMistake
@@ -56,7 +57,7 @@ def command(
         from reverie.apps.worker.queue import WorkerOptions
 
         options = WorkerOptions(concurrency, stalled, stops_when_empty=once)
-        asyncio.run(queue.run(options, lambda: _say(f"worker ready, {concurrency} jobs at a time")))
+        asyncio.run(queue.run(options, lambda: _say(f"worker ready, {format_count(concurrency, 'job')} at a time")))
 
 
 @command.command("submit")
@@ -175,7 +176,7 @@ def _describe(row: dict[str, Any]) -> str:
     if result is None:
         return row["problem"] or ""
     if row["kind"] == "learn":
-        return f"{result['saved']} saved, {result['updated']} updated of {result['messages']} messages"
+        return f"{result['saved']} saved, {result['updated']} updated of {format_count(result['messages'], 'message')}"
     counts = f"{result['merged']} merged, {result['archived']} archived, {result['changed']} changed"
     if result["state"] == "proposed":
         return f"needs approval (submit again with --yes): {counts}"

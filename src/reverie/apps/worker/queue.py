@@ -192,6 +192,7 @@ class JobQueue:
                 await task
                 if options.stops_when_empty:
                     if self._has_due():  # it waited for a job of the same repository that has ended since
+                        announce = _stay_silent
                         continue
                     return
                 problem = "the connection to the database ended"
@@ -345,6 +346,10 @@ class JobQueue:
                 connection.exec_driver_sql(script.replace("%", "%%"))
             if scripts:
                 connection.exec_driver_sql(f"COMMENT ON TABLE procrastinate_jobs IS '{newest}'")
+
+
+def _stay_silent() -> None:
+    """It was announced before."""
 
 
 async def _rescue(app: App, stalled_seconds: float) -> None:
