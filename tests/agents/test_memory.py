@@ -20,6 +20,8 @@ ALL = (*WITH_HOOKS, "gemini")
 TAUGHT = "From now on, always run the importer tests with `make importer-test`, never with pytest."
 ASKED = "how do we run the importer tests here?"
 KNOWN = "make importer-test"
+SAVED = {"name": "importer tests", "description": "How to run them.", "type": "feedback", "body": TAUGHT}
+"""What the model of an agent without hooks saves with our tool."""
 SURVIVED = "State of this session before"
 
 
@@ -30,8 +32,7 @@ def answer(incoming: Incoming) -> ScriptAction | None:
     wanted = "memory_save" if TAUGHT in incoming.last_user else "memory_recall"
     tool = next((name for name in _offered(incoming) if name.endswith(wanted)), None)
     if _is_told_to_call(incoming) and tool and not incoming.tool_result:
-        given = {"text": TAUGHT} if wanted == "memory_save" else {"query": ASKED}
-        return ScriptAction(tool_calls=(ToolCall(tool, given),))
+        return ScriptAction(tool_calls=(ToolCall(tool, SAVED if wanted == "memory_save" else {"query": ASKED}),))
     return ScriptAction(text="Understood.")
 
 
