@@ -11,7 +11,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.agents.programs import AGENTS, NpmPackage, has_new_node, node_package
+from tests.agents.programs import AGENTS, INSPECTOR, NpmPackage, has_new_node, node_package
 
 INSTALL_SECONDS = 600
 
@@ -36,7 +36,7 @@ def install(package: NpmPackage) -> str:
 
 
 def main() -> int:
-    wanted = [*(() if has_new_node() else (node_package(),)), *AGENTS]
+    wanted = [*(() if has_new_node() else (node_package(),)), *AGENTS, INSPECTOR]
     with ThreadPoolExecutor(2) as pool:
         problems = dict(zip(wanted, pool.map(install, wanted), strict=True))
     for package, problem in problems.items():

@@ -53,6 +53,9 @@ AGENTS = (
     NpmPackage("gemini", "@google/gemini-cli", "0.61.0", "gemini"),
 )
 
+INSPECTOR = NpmPackage("inspector", "@modelcontextprotocol/inspector", "2.12.0", "mcp-inspector")
+"""No agent: the protocol's own client for the command line."""
+
 
 def node_package() -> NpmPackage:
     """A Node of our own, for machines whose Node is older than the programs ask for."""
