@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from reverie.files.locks import locked
 from reverie.memory.memory import Memory
-from reverie.memory.team.state import team_folder
+from reverie.memory.team.state import Joined, team_folder, write_joined
 from reverie.settings import Settings
 from reverie.settings.tree import TeamSettings
 from tests.memory.team.people import hire, make_remote
@@ -58,6 +61,19 @@ async def test_a_remote_that_is_away_or_slow_costs_no_turn(tmp_path: Path) -> No
         with locked(state.lock, label="the test", now=at.time):
             async with at.start() as session:
                 assert "fine" in str(await told(session, "is anybody there now?"))
+
+
+@requirement("team:session", "team:http:suppression")
+async def test_a_server_that_never_answers_costs_no_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVERIE_TEAM_TOKEN", "t")
+    with socket.create_server(("127.0.0.1", 0)) as silent, desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        at.settings = replace(at.settings, team=TeamSettings(first_pull_seconds=0.01, timeout_seconds=0.2))
+        options = at.setup()
+        memory = Memory.at(options.places, at.settings, options.directory, now=options.now)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        write_joined(team_folder(memory.scope.folder), Joined(url, "Cleo", repo="acme/app"))
+        async with at.start() as session:
+            assert "fine" in str(await told(session, "is anybody there?"))
 
 
 @requirement("team:session")

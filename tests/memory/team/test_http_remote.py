@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from reverie.apps.server.schema import entries, repos, revisions, tenants
 from reverie.errors import Unauthenticated, Unavailable, UserMistake
 from reverie.memory.team.http_remote import is_server_address
 from reverie.memory.team.state import read_sending, team_folder
-from reverie.memory.team.watch import TeamWatcher
+from reverie.memory.team.watch import TeamWatcher, run_watcher
 from tests.cutting_proxy import running_proxy
 from tests.memory.team.people import Colleague, ServerRepo, hire
 from tests.requirements import requirement
@@ -358,3 +359,37 @@ def test_erasing_removes_the_versions_at_the_server_or_names_what_keeps_them(tmp
     assert "admin scope" in place
     assert len(read_kept(repo, "project_shared.md")) == 2
     assert bob.memory.team.pull().deleted == ("project_own.md", "project_shared.md")
+
+
+@requirement("team:watch")
+def test_the_watcher_hears_of_an_edit_and_does_not_send_back_what_it_pulled(
+    pair: tuple[Colleague, Colleague], repo: ServerRepo
+) -> None:
+    ada, bob = pair
+    path = ada.save("Importer", BODY)
+    ada.memory.team.push()
+    own = ada.person.open(ada.project).team
+    quick = replace(own, settings=replace(own.settings, debounce_seconds=0.05, pull_minutes=0.01))
+    told, stop, news = list[str](), Event(), Event()
+
+    def tell(message: str) -> None:
+        told.append(message)
+        news.set()
+
+    thread = Thread(target=run_watcher, args=(TeamWatcher(quick, tell), stop))
+    thread.start()
+    try:
+        ada.edit(path, "First line", "Edited line")
+        assert news.wait(30)
+        news.clear()
+        bob.memory.team.pull()
+        bob.edit(path, "Third line", "Line of Bob")
+        bob.memory.team.push()
+        assert news.wait(30)
+    finally:
+        stop.set()
+        thread.join(30)
+
+    assert told == ["team memory: 1 memory shared", "team memory: 1 memory new or changed"]
+    assert [row["method"] for row in read_log(repo) if row.get("entries") and row["method"] == "PUT"] == ["PUT"] * 3
+    assert ada.files == bob.files
