@@ -18,6 +18,8 @@ LOOKUPS_MAX = 2
 """Queries under way at once."""
 _SLOW_SECONDS = 0.02
 """A second query is begun only beside one that takes longer: gathering is cheaper than asking twice."""
+_GATHER_SECONDS = 0.001
+"""How long a query waits for company when requests came during the one before; a lone request never waits."""
 _KEYS_MAX = 500
 
 
@@ -66,6 +68,8 @@ class BatchedLookup(Generic[Key, Answer]):
                     for future in futures:
                         if not future.done():
                             future.set_result(answer)
+            if self._waiting:
+                await asyncio.sleep(_GATHER_SECONDS)
 
 
 def _list_open(waiting: Mapping[Key, Sequence[asyncio.Future[Answer | None]]]) -> list[asyncio.Future[Answer | None]]:
