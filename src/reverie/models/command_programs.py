@@ -90,12 +90,8 @@ def _gemini(model: str, prompt: str, directory: Path) -> ProgramCall:
     return ProgramCall(
         ("-p", "Answer as the text above says.", "-o", "json", "--skip-trust", "-e", "none", *named),
         prompt,
-        {
-            "GEMINI_SYSTEM_MD": str(directory / _SYSTEM_FILE),
-            # Those of the working directory count only where it is trusted.
-            "GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(directory / "settings.json"),
-        },
-        {_SYSTEM_FILE: SYSTEM, "settings.json": json.dumps({"tools": {"core": ["none"]}})},
+        {"GEMINI_SYSTEM_MD": str(directory / _SYSTEM_FILE)},
+        {_SYSTEM_FILE: SYSTEM, ".gemini/settings.json": json.dumps({"tools": {"core": ["none"]}})},
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reverie.models.ledger import BillLine, Booking
     from reverie.settings.load import Configuration
 
-_KEYS: dict[str, Callable[[Booking], str]] = {
+GROUPS: dict[str, Callable[[Booking], str]] = {
     "day": lambda booking: f"{booking.when.astimezone():%Y-%m-%d}",
     "purpose": lambda booking: booking.purpose,
     "session": lambda booking: booking.session,
@@ -26,7 +26,7 @@ _KEYS: dict[str, Callable[[Booking], str]] = {
 
 
 @click.command("cost")
-@click.option("--by", "key", type=click.Choice(list(_KEYS)), default="day", show_default=True, help="Group by.")
+@click.option("--by", "key", type=click.Choice(list(GROUPS)), default="day", show_default=True, help="Group by.")
 @click.option("--days", type=click.IntRange(min=1), metavar="N", help="Only the last N days.")
 @click.option("--session", metavar="ID", help="Only this session (id or prefix) and its teammates.")
 @click.option("--all", "everywhere", is_flag=True, help="Include sessions of other agents, from their transcripts.")
@@ -57,9 +57,9 @@ def command(
     since = load.SystemClock().now() - timedelta(days=days) if days else None
     bookings = list(read_bookings(folder))
     if everywhere or (session and not of_session(bookings, session)):
-        bookings = sorted([*bookings, *_elsewhere(configuration, bookings)], key=lambda one: one.when)
+        bookings = read_all_bookings(configuration)
     bookings = of_session((one for one in bookings if since is None or one.when >= since), session or "")
-    lines = by(bookings, _KEYS[key])
+    lines = by(bookings, GROUPS[key])
     if as_json:
         print_json([_document(key, line) for line in lines])
     elif not lines:
@@ -67,6 +67,15 @@ def command(
         click.echo(f"No model calls recorded in {folder}.{hint}", err=True)
     else:
         _draw(key, [*lines, total(bookings)] if len(lines) > 1 else lines)
+
+
+def read_all_bookings(configuration: Configuration) -> list[Booking]:
+    """The calls in the ledger and those of the sessions of other agents, oldest first."""
+    from reverie.models.ledger import read_bookings
+    from reverie.settings import load
+
+    bookings = list(read_bookings(load.places(configuration).ledger))
+    return sorted([*bookings, *_elsewhere(configuration, bookings)], key=lambda one: one.when)
 
 
 def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Iterable[Booking]:

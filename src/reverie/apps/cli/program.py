@@ -270,6 +270,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("replay", "Replay recorded sessions with a context strategy.", "replay", "Sessions"),
     Listed("cost", "Show model costs by day, purpose or session.", "cost", "Sessions"),
     Listed("tasks", "List background tasks, running and finished.", "tasks", "Sessions"),
+    Listed("inspect", "Show memories, sessions and cost on a local web page.", "inspect", "Sessions"),
     Listed("install", "Connect another agent with your memory: hooks and an MCP entry.", "install", "Setup"),
     Listed("hook", "Answer a hook of another agent.", "hook", "Setup"),
     Listed("doctor", "Check a memory for problems and fix them.", "doctor", "Setup"),

@@ -199,7 +199,7 @@ class JobQueue:
             except asyncio.CancelledError:
                 return
             except (ConnectorException, psycopg.Error, SQLAlchemyError, OSError) as lost:
-                problem = _first_line(lost.__cause__ or lost)
+                problem = f"{lost} {lost.__cause__ or ''}".strip().partition("\n")[0]
             sys.stderr.write(f"reverie: {problem}; connecting again\n")
             with suppress(asyncio.CancelledError):
                 task = asyncio.create_task(asyncio.sleep(_RECONNECT_SECONDS))
@@ -216,8 +216,7 @@ class JobQueue:
             return bool(connection.execute(query, {"queue": QUEUE}).scalar())
 
     async def _run_once(self, options: WorkerOptions, announce: Callable[[], None]) -> None:
-        for name in ("procrastinate", "psycopg.pool"):  # what matters of it is said once, below
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
         connector = PsycopgConnector(conninfo=self._address, min_size=1, max_size=3, timeout=10.0)
         app = self._create_app(connector)
         async with app.open_async():
@@ -276,7 +275,7 @@ class JobQueue:
         assert self.runner is not None
         failures = 1
         with suppress(SQLAlchemyError):
-            failures = self.runner.note_failure(spec, _first_line(problem))
+            failures = self.runner.note_failure(spec, str(problem))
         is_final = isinstance(problem, (UserMistake, Refused, Unauthenticated, BadRequest))
         if is_final or (failures >= _FAILURES_MAX and not isinstance(problem, SQLAlchemyError)):
             self._log(line, "failed", problem=str(problem))
@@ -286,7 +285,7 @@ class JobQueue:
             seconds = 1 + 4 * random.random()
         elif isinstance(problem, Unavailable) and problem.retry_after_seconds:
             seconds = max(seconds, problem.retry_after_seconds)
-        self._log(line, "retry", problem=_first_line(problem), seconds=round(seconds))
+        self._log(line, "retry", problem=str(problem), seconds=round(seconds))
         return RetryLater(str(problem), seconds)
 
     @contextmanager
@@ -347,10 +346,6 @@ class JobQueue:
                 connection.exec_driver_sql(script.replace("%", "%%"))
             if scripts:
                 connection.exec_driver_sql(f"COMMENT ON TABLE procrastinate_jobs IS '{newest}'")
-
-
-def _first_line(problem: BaseException) -> str:
-    return str(problem).partition("\n")[0]
 
 
 def _stay_silent() -> None:

@@ -1,0 +1,25 @@
+"""What the web page promises."""
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "inspect:guard:token": Requirement("the printed address works once; without its cookie nothing is shown"),
+    "inspect:guard:sites": Requirement(
+        "another host name, another origin, and a change on a read-only page are refused and change nothing"
+    ),
+    "inspect:guard:headers": Requirement("a page may load, send and be framed only within its own origin"),
+    "inspect:hostile": Requirement("HTML in a memory stays text, on every page that shows it"),
+    "inspect:memories:search": Requirement("a search shows the best memories first, each with the reasons"),
+    "inspect:memories:filters": Requirement("memories are filtered by type, scope, trust, age and state of anchors"),
+    "inspect:memories:page": Requirement("a memory's page has its text, sources, history with diffs and recalls"),
+    "inspect:memories:change": Requirement("edit, pin, forget and undo go through the store and are commits"),
+    "inspect:memories:many": Requirement("a list of thousands is sent in parts"),
+    "inspect:sessions": Requirement("sessions of all agents are listed; one shows its requests, window and transcript"),
+    "inspect:background:review": Requirement("the pieces of a dream's proposal that are ticked are applied, no others"),
+    "inspect:cost": Requirement("what calls cost is shown by day, purpose, model, project and agent"),
+    "inspect:relations": Requirement("contradictions, anchors and memories never recalled are listed"),
+    "inspect:command": Requirement("the command prints the address first and ends on Ctrl-C"),
+    "inspect:browser": Requirement(
+        "in a real browser one searches while typing, edits, undoes and reviews; nothing of a memory runs as script"
+    ),
+}
