@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from langchain.agents.middleware.context_editing import ClearToolUsesEdit  # type: ignore[import-not-found]  # not in ours
-from langchain.agents.middleware.summarization import SummarizationMiddleware  # type: ignore[import-not-found]  # not in ours
-from langchain_core.language_models.fake_chat_models import FakeListChatModel  # type: ignore[import-not-found]  # not in ours
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage  # type: ignore[import-not-found]  # not in ours
+from langchain.agents.middleware.context_editing import ClearToolUsesEdit
+from langchain.agents.middleware.summarization import SummarizationMiddleware
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.runtime import Runtime
 
 
 def main() -> None:
@@ -39,7 +40,7 @@ def _summarised(messages: list[AnyMessage], weights: dict[str, float], job: dict
         summarizer=ask,
         trim_tokens_to_summarize=job["trim_tokens"],
     )
-    update = middleware.before_model({"messages": messages}, None)
+    update = middleware.before_model({"messages": messages}, Runtime())
     return messages if update is None else [one for one in update["messages"] if one.type != "remove"]
 
 
@@ -63,7 +64,7 @@ def _told(message: AnyMessage, weights: dict[str, float]) -> dict[str, Any]:
     return {"id": message.id, "cleared": bool(message.response_metadata.get("context_editing"))}
 
 
-def _count(some: Sequence[Any], weights: dict[str, float]) -> int:
+def _count(some: Iterable[Any], weights: dict[str, float]) -> int:
     return round(sum(weights.get(message.id, len(str(message.content)) / 3.5) for message in some))
 
 

@@ -170,7 +170,9 @@ def _ask(
                     ),
                     np.array([grades.get(each.key, 0) for each in candidates], dtype=np.float64),
                     tuple(tuple(places[keys[name]] for name in piece if keys.get(name) in places) for piece in pieces),
-                    *(np.array([costs[each.key][way] for each in candidates], dtype=np.float64) for way in range(3)),
+                    np.array([costs[each.key][0] for each in candidates], dtype=np.float64),
+                    np.array([costs[each.key][1] for each in candidates], dtype=np.float64),
+                    np.array([costs[each.key][2] for each in candidates], dtype=np.float64),
                     embedder is not None and can_read(query.text),
                 )
             )

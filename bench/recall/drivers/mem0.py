@@ -14,14 +14,14 @@ from bench.recall.drivers.protocol import LIMIT, Documents, Find, serve, vectors
 
 os.environ |= {"HOME": sys.argv[1], "MEM0_DIR": sys.argv[1], "MEM0_TELEMETRY": "False", "OPENAI_API_KEY": "none"}
 
-from langchain.embeddings.base import Embeddings  # type: ignore[import-not-found]
+from langchain.embeddings.base import Embeddings
 from mem0 import Memory  # type: ignore[import-not-found]
 from qdrant_client import QdrantClient  # type: ignore[import-not-found]
 
 _DIMENSIONS = 384
 
 
-class Given(Embeddings):  # type: ignore[misc]
+class Given(Embeddings):
     """The vectors that came over the pipe."""
 
     def embed_query(self, text: str) -> list[float]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,8 +136,8 @@ async def test_a_session_shows_requests_window_and_transcript(person: Person, pr
     common = {"sessionId": "s-1", "cwd": str(project), "version": "2", "isSidechain": False}
     usage = {"input_tokens": 10, "cache_read_input_tokens": 500, "cache_creation_input_tokens": 90, "output_tokens": 5}
     said = {"role": "user", "content": f"Where is the {HOSTILE} harbour?"}
-    answer = {"id": "m", "role": "assistant", "model": "claude-haiku-4-5", "usage": usage, "content": "At the sea."}
-    answer |= {"content": [{"type": "text", "text": "At the sea."}], "type": "message", "stop_reason": "end_turn"}
+    answer: dict[str, Any] = {"id": "m", "type": "message", "role": "assistant", "model": "claude-haiku-4-5"}
+    answer |= {"content": [{"type": "text", "text": "At the sea."}], "stop_reason": "end_turn", "usage": usage}
     lines = [
         common
         | {"type": "user", "uuid": "a", "parentUuid": None, "timestamp": "2026-04-01T10:00:00Z", "message": said},

@@ -63,7 +63,7 @@ def surroundings(
 ) -> TerminalContext:
     """What the terminal needs to know of the settings and of this process."""
     from reverie import __version__
-    from reverie.apps.cli.find_session import session_folders
+    from reverie.apps.find_session import session_folders
     from reverie.apps.model_list import list_models
     from reverie.apps.tui.clipboard import copy_to_tmux, save_clipboard_image
     from reverie.apps.tui.conversation import TerminalContext

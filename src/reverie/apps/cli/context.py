@@ -39,8 +39,8 @@ def command(
       reverie context ~/.claude/projects/-home-me-app/5f0c954e.jsonl --window 200000
     """
     from reverie.apps.cli.exits import say
-    from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json
+    from reverie.apps.find_session import find_session
     from reverie.apps.rows import context_report, subagent_rows
     from reverie.apps.session_figures import session_cost
     from reverie.files.places import ProjectFolder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -10,23 +9,13 @@ import click
 from reverie.apps.cli.options import Common, as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from reverie.models.ledger import BillLine
 
-    from reverie.models.ledger import BillLine, Booking
-    from reverie.settings.load import Configuration
-
-GROUPS: dict[str, Callable[[Booking], str]] = {
-    "day": lambda booking: f"{booking.when.astimezone():%Y-%m-%d}",
-    "purpose": lambda booking: booking.purpose,
-    "session": lambda booking: booking.session,
-    "model": lambda booking: booking.model,
-    "agent": lambda booking: booking.agent or "main",
-    "project": lambda booking: booking.project,
-}
+_GROUPS = ("day", "purpose", "session", "model", "agent", "project")
 
 
 @click.command("cost")
-@click.option("--by", "key", type=click.Choice(list(GROUPS)), default="day", show_default=True, help="Group by.")
+@click.option("--by", "key", type=click.Choice(_GROUPS), default="day", show_default=True, help="Group by.")
 @click.option("--days", type=click.IntRange(min=1), metavar="N", help="Only the last N days.")
 @click.option("--session", metavar="ID", help="Only this session (id or prefix) and its teammates.")
 @click.option("--all", "everywhere", is_flag=True, help="Include sessions of other agents, from their transcripts.")
@@ -48,6 +37,7 @@ def command(
     """
     from datetime import timedelta
 
+    from reverie.apps.bookings import GROUPS, read_all_bookings
     from reverie.apps.cli.output import print_json
     from reverie.models.ledger import by, of_session, read_bookings, total
     from reverie.settings import load
@@ -67,36 +57,6 @@ def command(
         click.echo(f"No model calls recorded in {folder}.{hint}", err=True)
     else:
         _draw(key, [*lines, total(bookings)] if len(lines) > 1 else lines)
-
-
-def read_all_bookings(configuration: Configuration) -> list[Booking]:
-    """The calls in the ledger and those of the sessions of other agents, oldest first."""
-    from reverie.models.ledger import read_bookings
-    from reverie.settings import load
-
-    bookings = list(read_bookings(load.places(configuration).ledger))
-    return sorted([*bookings, *_elsewhere(configuration, bookings)], key=lambda one: one.when)
-
-
-def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Iterable[Booking]:
-    """The calls of all sessions that the ledger does not know, once each: forks of some agents repeat replies."""
-    from reverie.apps.cli.find_session import all_session_folders
-    from reverie.apps.session_figures import read_transcript_bookings
-    from reverie.errors import Damaged
-    from reverie.hosts.catalogue import list_host_glances
-    from reverie.messages.listing import list_glances
-    from reverie.models import from_settings
-    from reverie.settings import load
-
-    booked_sessions = {one.session for one in booked}
-    overrides = from_settings.profile_overrides(configuration.settings)
-    bookings: dict[str, Booking] = {}
-    glances = [*list_glances(all_session_folders(configuration)), *list_host_glances(load.places(configuration))]
-    for glance in sorted(glances, key=lambda one: one.created):
-        if glance.id not in booked_sessions:
-            with suppress(Damaged):
-                bookings = read_transcript_bookings(glance.path, overrides) | bookings
-    return bookings.values()
 
 
 def _document(key: str, line: BillLine) -> dict[str, object]:

@@ -89,7 +89,7 @@ def _list_of_agents(selection: MemorySelection, agents: tuple[str, ...]) -> list
     """The sessions of these agents on this machine, or the directories that hold them."""
     if not agents:
         return []
-    from reverie.apps.cli.find_session import check_agent
+    from reverie.apps.find_session import check_agent
     from reverie.hosts.catalogue import READERS, list_host_glances
     from reverie.settings import load
 

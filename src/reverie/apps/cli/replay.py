@@ -86,7 +86,7 @@ def command(
 
 
 def _find_recording(configuration: Configuration, directory: Path, named: str) -> Path:
-    from reverie.apps.cli.find_session import find_session
+    from reverie.apps.find_session import find_session
 
     path = Path(named)
     return path if path.suffix == ".json" and path.is_file() else find_session(configuration, directory, named)

@@ -61,7 +61,7 @@ def command(
     configuration = common.configuration(project)
     places = load.places(configuration)
     if agent is not None:
-        from reverie.apps.cli.find_session import check_agent
+        from reverie.apps.find_session import check_agent
 
         check_agent(agent)
     if folders:
@@ -69,7 +69,7 @@ def command(
     elif everywhere:
         glances = _list_everywhere(configuration)
     else:
-        from reverie.apps.cli.find_session import list_project_sessions
+        from reverie.apps.find_session import list_project_sessions
 
         glances = list_project_sessions(configuration, common.directory(project))
     glances = [glance for glance in glances if agent in (None, glance.agent)]
@@ -89,7 +89,7 @@ def command(
 
 
 def _list_everywhere(configuration: Configuration) -> list[Glance]:
-    from reverie.apps.cli.find_session import all_session_folders
+    from reverie.apps.find_session import all_session_folders
     from reverie.hosts.catalogue import list_host_glances
     from reverie.messages.listing import list_glances
     from reverie.settings import load

@@ -41,8 +41,8 @@ def command(
       reverie span 5f0c954e e12 e40
       reverie span 5f0c954e --about src/importer.py
     """
-    from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json
+    from reverie.apps.find_session import find_session
     from reverie.context.spans import read_span
     from reverie.hosts.catalogue import read_any_entries
     from reverie.messages.view import project as projected

@@ -25,8 +25,8 @@ def command(
       reverie uncompact 5f0c954e --boundary b1c2
       reverie uncompact ~/.claude/projects/-home-me-app/5f0c954e.jsonl --fork
     """
-    from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import format_count, print_json, short_count
+    from reverie.apps.find_session import find_session
     from reverie.apps.rows import context_report
     from reverie.context.conversation import Conversation
     from reverie.context.spans import uncompact

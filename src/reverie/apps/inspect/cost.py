@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from reverie.apps.cli.cost import GROUPS, read_all_bookings
+from reverie.apps.bookings import GROUPS, read_all_bookings
 from reverie.apps.inspect.page import inspected, render
 from reverie.models.ledger import Booking, by, total
 

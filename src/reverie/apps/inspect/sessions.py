@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from reverie.apps.cli.find_session import all_session_folders, find_session
+from reverie.apps.find_session import all_session_folders, find_session
 from reverie.apps.inspect.page import inspected, is_partial, render
 from reverie.apps.rows import context_report
 from reverie.apps.session_figures import read_figures, read_transcript_bookings
