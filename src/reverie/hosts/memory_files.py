@@ -132,10 +132,11 @@ def _format_of_folder(path: Path) -> MemoryFormat | None:
     notes = list(list_files(path, "*.md", "*/*.md"))
     if (path / _INDEX).is_file() or (path / "pinned").is_dir():
         return MemoryFormat.topics
-    if not notes:
-        return None
     keys = {key for note in notes[:20] for key, _ in _cut(_read(note))[0].pairs}
-    return MemoryFormat.topics if "type" in keys and "permalink" not in keys else MemoryFormat.basic_memory
+    if "permalink" in keys or "title" in keys:
+        return MemoryFormat.basic_memory
+    # Other Markdown, such as the documents of a project, is no memory.
+    return MemoryFormat.topics if "type" in keys else None
 
 
 def list_store_files(store: HostStore) -> list[Path]:

@@ -638,6 +638,7 @@ def test_documents_have_the_keys_that_the_page_on_memory_promises(terminal: Term
         f"`{name}`": terminal.run(name, *words, "--json").document for name, words in commands.items()
     }
     documents |= {
+        "`export --to`": terminal.run("export", "--to", "AGENTS.md", "--json").document,
         "`save`": first,
         "a hit of `recall`": documents["`recall`"]["hits"],
         "a hit of `search`": documents["`search`"]["hits"],

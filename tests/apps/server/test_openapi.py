@@ -20,7 +20,7 @@ async def test_every_route_is_described(served: Served) -> None:
     app: Any = create_app(AppOptions(served.database, LIMITS, 204_800))
     routes = {
         (route.path, method)
-        for route in app._app.routes
+        for route in app._app._app.routes
         if isinstance(route, Route)
         for method in (route.methods or set()) - {"HEAD"}
     }
