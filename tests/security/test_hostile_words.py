@@ -240,17 +240,18 @@ def test_commands_and_hooks_get_our_keys_only_where_a_setting_says_so(
     own.write_text(json.dumps({"hooks": {"SessionStart": [hook]}}), encoding="utf-8")
     settings = (
         f'[tools]\nkeep_keys = {str(keeps).lower()}\n[models.mine]\nbase_url = "http://x/v1"\nkey_env = "OWN_KEY"\n'
+        '[team]\ntoken_env = "OUR_TEAM"\n'
     )
     (victim.home / ".reverie").mkdir()
     (victim.home / ".reverie" / "settings.toml").write_text(settings, encoding="utf-8")
-    ours = f'printf %s "$ANTHROPIC_API_KEY$REVERIE_TEAM_TOKEN" > {made.marks}/bash'
+    ours = f'printf %s "$ANTHROPIC_API_KEY$OUR_TEAM" > {made.marks}/bash'
     command = f'{ours}; printf %s "$OTHER" > {made.marks}/other'
     with provider({"when": {"last_user": "please"}, "then": bash(command)}) as running:
         ran = victim.run(
             *("-m", MODEL, "--allowed-tools", "Bash", "-p", "please"),
             ANTHROPIC_API_KEY=key,
             ANTHROPIC_BASE_URL=running.base_url,
-            REVERIE_TEAM_TOKEN=token,
+            OUR_TEAM=token,
             OWN_KEY=key,
             OTHER=token,
         )

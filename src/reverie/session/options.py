@@ -97,9 +97,8 @@ def environment_for_others(options: SessionOptions) -> dict[str, str]:
 
 def _key_names(options: SessionOptions) -> set[str]:
     settings = options.settings
-    keys = {settings.model.anthropic_key_env, settings.model.openai_key_env}
+    keys = {settings.model.anthropic_key_env, settings.model.openai_key_env, settings.team.token_env}
     return keys | {
         "ANTHROPIC_AUTH_TOKEN",
-        "REVERIE_TEAM_TOKEN",
         *(profile.key_env or "" for profile in settings.models),
     }
