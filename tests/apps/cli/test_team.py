@@ -168,7 +168,8 @@ def test_watch_runs_until_it_is_interrupted(tmp_path: Path, remote: Path) -> Non
         assert process.stderr.readline().startswith("reverie: watching ")
         assert "team push" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        # Interrupted while a module makes its classes, Python ends by the signal itself, which a shell calls 130 too.
+        assert process.wait(30) in {130, -signal.SIGINT}
 
 
 @requirement("team:http:join", "team:http:token", "team:sync:two-people")

@@ -105,9 +105,12 @@ def test_of_two_installations_at_once_one_is_refused(tmp_path: Path) -> None:
 
 def install_and_stop(models: Path, step: str) -> None:
     """Install in a process of its own until a step, tell that it was reached, and wait to be ended."""
+    reached: list[str] = []
 
-    def stop(_event: str, arguments: tuple[object, ...]) -> None:
-        if _event == step and str(models / ".fetching-") in str(arguments[0]):
+    def stop(event: str, arguments: tuple[object, ...]) -> None:
+        # Cleaning up opens the folder again.
+        if event == step and not reached and str(models / ".fetching-") in str(arguments[0]):
+            reached.append(event)
             sys.stdout.write("there\n")
             sys.stdout.flush()
             time.sleep(100)

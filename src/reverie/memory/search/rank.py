@@ -35,7 +35,7 @@ VECTOR_WEIGHTS: dict[str, float] = {
 _BY_WORDS, _WITH_VECTORS = WORD_WEIGHTS | BY_HAND, VECTOR_WEIGHTS | BY_HAND
 THRESHOLDS = {
     "words": {"plain": (0.0115, 0.19), "asks": (0.016, 0.47)},
-    "vectors": {"plain": (0.012, 0.33), "asks": (0.009, 0.6)},
+    "vectors": {"plain": (0.012, 0.33), "asks": (0.009, 0.66)},
 }
 """From which probability on a memory is named in a line, and from which on it is shown whole. One that says for which
 requests it is meant must be likelier to be shown whole, since it is likelier by chance too."""
