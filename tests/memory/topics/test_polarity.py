@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.topics.polarity import (
+    TITLE_CHARS,
     MismatchKind,
     PolarityMismatch,
     find_distortion,
@@ -252,3 +253,13 @@ def test_whatever_is_written_on_a_source_what_is_kept_has_no_mismatch(pair: tupl
 
 def _quotes(quote: str) -> tuple[Source, ...]:
     return (Source("s1", "m1", quote),)
+
+
+@requirement("memory:polarity")
+def test_a_title_a_little_too_long_stays_whole_where_a_cut_would_lose_its_negation() -> None:
+    sentence = (
+        "Our certificate for the public interface runs out on April 11 2026 and the renewal of it is not automated yet"
+    )
+
+    assert len(sentence) > TITLE_CHARS
+    assert make_title(sentence) == sentence

@@ -186,6 +186,8 @@ def make_title(sentence: str, limit: int = TITLE_CHARS) -> str:
     last = max((match.end() for match in _negations(_mask_identifiers(text))), default=0)
     if last <= limit - 2:
         return _cut(text, limit - 1) + "…"
+    if len(text) <= limit * 3 // 2:
+        return text  # a little too long, which is better than a gap before its negation
     tail = text[max(last - limit // 3, 0) :]
     return f"{_cut(text, limit // 3)} … {_cut(tail.partition(' ')[2] or tail, limit // 2)}".rstrip() + "…"
 
