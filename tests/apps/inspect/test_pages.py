@@ -155,6 +155,8 @@ async def test_a_session_shows_requests_window_and_transcript(person: Person, pr
     assert "&lt;script&gt;" in transcript
     assert "At the sea." not in transcript
     assert (await browser.get("/sessions/none")).status_code == 400
+    for page in ("/sessions", "/sessions/s-1/transcript", "/memories"):
+        assert (await browser.get(f"{page}?start=x")).status_code == 200
 
 
 @requirement("inspect:background:review")

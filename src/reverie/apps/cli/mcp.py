@@ -40,7 +40,7 @@ def command(common: Common, *, is_http: bool, port: int, token_file: Path | None
     \b
     Examples:
       claude mcp add reverie -- reverie mcp
-      codex mcp add reverie -- reverie mcp --project ~/work/app
+      codex mcp add reverie -- reverie mcp --project ~/app
       reverie mcp --http --port 8378
     """
     import asyncio

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from reverie.apps.inspect.page import inspected, is_partial, read_form, render
+from reverie.apps.inspect.page import inspected, is_partial, read_form, read_start, render
 from reverie.apps.memory_documents import anchor_document, topic_documents, whole_document
 from reverie.errors import UserMistake
 from reverie.memory.memory import Memory
@@ -33,7 +33,7 @@ def show_list(request: Request) -> Response:
     """All memories, or those that a search finds, each with the reasons."""
     shown = inspected(request)
     asked = {name: request.query_params.get(name, "") for name in ("q", *_FILTERS)}
-    start = _number(request.query_params.get("start", "0"))
+    start = read_start(request)
     with shown.reading() as memory:
         every = {row["url"]: row for row in _rows(memory)}
         rows = list(_search(memory, asked["q"], every) if asked["q"].strip() else every.values())
@@ -156,10 +156,6 @@ def _anchor_states(memory: Memory, row: Mapping[str, Any]) -> set[str]:
 def url_of(scope: str, path: str) -> str:
     """The address of a memory's page."""
     return f"/memories/{scope}/{quote(path)}"
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 9 else 0
 
 
 ROUTES = (

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _FORM_BYTES = 1_000_000
+_MOST_DIGITS = 9
 PAGES = (
     ("memories", "Memories"),
     ("sessions", "Sessions"),
@@ -92,6 +93,12 @@ async def read_form(request: Request) -> list[tuple[str, str]]:
         if len(body) > _FORM_BYTES:
             raise UserMistake(f"more than {_FORM_BYTES:,} bytes were sent; a memory is shorter")
     return list(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def read_start(request: Request) -> int:
+    """Where in a list the part begins that a request asks for; 0 for anything that is no number."""
+    text = request.query_params.get("start", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS else 0
 
 
 def is_partial(request: Request) -> bool:

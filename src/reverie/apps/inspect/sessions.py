@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,9 +13,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from reverie.apps.find_session import all_session_folders, find_session
-from reverie.apps.inspect.page import inspected, is_partial, render
+from reverie.apps.inspect.page import inspected, is_partial, read_start, render
 from reverie.apps.rows import context_report
-from reverie.apps.session_figures import read_figures, read_transcript_bookings
+from reverie.apps.session_figures import read_figures, read_transcript_bookings, session_cost
 from reverie.context.receipt import receipts
 from reverie.hosts.catalogue import list_host_glances, read_any_entries
 from reverie.messages.blocks import Block, CompactionBlock, Text, Thinking, ToolResult, ToolUse
@@ -46,7 +47,7 @@ def show_list(request: Request) -> Response:
     """The sessions, newest first."""
     shown = inspected(request)
     wanted, agent = request.query_params.get("q", "").casefold(), request.query_params.get("agent", "")
-    start = int(request.query_params.get("start", "0") or 0)
+    start = read_start(request)
     places = load.places(shown.configuration)
     others = [glance for glance in list_host_glances(places) if not glance.is_subagent]
     every = [*list_glances(all_session_folders(shown.configuration)), *others]
@@ -76,18 +77,18 @@ def show_list(request: Request) -> Response:
 
 def show_session(request: Request) -> Response:
     """One session: what fills its window, every request, what was left out; the transcript follows by itself."""
-    glance, entries = _read(request)
+    path, entries = _read(request)
     shown = inspected(request)
     overrides = from_settings.profile_overrides(shown.configuration.settings)
-    calls = sorted(read_transcript_bookings(glance, overrides).values(), key=lambda one: one.when)
+    calls = sorted(read_transcript_bookings(path, overrides).values(), key=lambda one: one.when)
     return render(
         request,
         "session",
         id=request.path_params["id"],
-        path=glance,
+        path=path,
         report=context_report(entries, overrides=overrides),
         calls=calls,
-        cost=sum(one.cost_usd or 0.0 for one in calls) if any(one.cost_usd is not None for one in calls) else None,
+        cost=session_cost(path, read_bookings(load.places(shown.configuration).ledger), overrides),
         breaks=_find_breaks(calls),
         receipts=receipts(entries),
         reductions=list(_list_reductions(entries)),
@@ -119,7 +120,7 @@ def show_transcript(request: Request) -> Response:
     """A part of the transcript: messages one after the other, long ones folded."""
     _, entries = _read(request)
     wanted = request.query_params.get("q", "").casefold()
-    start = int(request.query_params.get("start", "0") or 0)
+    start = read_start(request)
     spoken = (message for entry in entries if (message := _describe(entry)) is not None)
     page: list[dict[str, Any]] = []
     more = False
@@ -133,7 +134,7 @@ def show_transcript(request: Request) -> Response:
     return render(request, "transcript", messages=page, more=following, id=request.path_params["id"], start=start)
 
 
-def _read(request: Request) -> tuple[Any, Sequence[Entry]]:
+def _read(request: Request) -> tuple[Path, Sequence[Entry]]:
     shown = inspected(request)
     path = find_session(shown.configuration, shown.directory, request.path_params["id"])
     return path, read_any_entries(path)
