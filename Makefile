@@ -61,14 +61,14 @@ test-thorough: $(STAMP)  ## The same with whole matrices and many rounds of kill
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --thorough -m 'not model and not agents'
 
 check: $(STAMP)  ## Format, lint, types, layers
-	@$(BIN)/ruff format --check src tests bench docs
-	@$(BIN)/ruff check src tests bench docs
+	@$(BIN)/ruff format --check src tests bench docs release
+	@$(BIN)/ruff check src tests bench docs release
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
 format: $(STAMP)  ## Rewrite the code in the house style
-	@$(BIN)/ruff check --fix src tests bench docs
-	@$(BIN)/ruff format src tests bench docs
+	@$(BIN)/ruff check --fix src tests bench docs release
+	@$(BIN)/ruff format src tests bench docs release
 
 bench: $(STAMP)  ## Measure speed, memory and quality; NAME=session measures one thing
 	@$(BIN)/python -m bench $(NAME)

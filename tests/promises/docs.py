@@ -12,6 +12,9 @@ PROMISES = {
     "docs:exports": Requirement(
         "Every public name loads when it is asked for, and `import reverie` loads nothing else."
     ),
+    "docs:reference": Requirement(
+        "The references of commands, settings and Python are generated from the code, and the pages are current."
+    ),
     "docs:examples:run": Requirement("Every example in the documents runs."),
     "docs:true": Requirement(
         "What the documents name is there: files, links, commands, keys, modes, events, settings, layers."

@@ -91,7 +91,7 @@ def _default(key: Key) -> str:
 _OPENING = """\
 # Settings
 
-This page is written by `reverie settings --markdown`; a test compares it with the code.
+This page is what `reverie settings --markdown` prints; a test compares it with the code.
 
 Settings are read once at startup from these places; a higher row overrides a lower one:
 
