@@ -42,22 +42,6 @@ def test_a_text_is_cut_where_the_window_ends(embedder: Embedder) -> None:
     assert np.allclose(embedder.embed([long]), embedder.embed([" ".join(long.split()[:WINDOW_TOKENS])]), atol=1e-5)
 
 
-def test_the_copy_of_the_matrices_is_made_again_when_it_is_cut_off_and_missed_by_nobody(
-    model: Path, embedder: Embedder
-) -> None:
-    copy = model / "model.layers"
-    usual = embedder.embed(["red kiwi"])
-    whole = copy.read_bytes()
-    copy.unlink()
-    copy.write_bytes(whole[:100])
-    assert np.allclose(Embedder(model).embed(["red kiwi"]), usual, atol=1e-5)
-    assert copy.read_bytes() == whole
-    copy.unlink()
-    copy.mkdir()
-    assert np.allclose(Embedder(model).embed(["red kiwi"]), usual, atol=1e-5)
-    copy.rmdir()
-
-
 def test_one_thread_computes_what_many_do() -> None:
     draw = np.random.default_rng(2)
     first, second = draw.standard_normal((300, 384)), draw.standard_normal((384, 500))

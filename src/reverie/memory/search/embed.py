@@ -17,7 +17,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from reverie.memory.search.blas import one_thread
-from reverie.memory.search.tensors import read_copy, read_tensors
+from reverie.memory.search.tensors import read_tensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,12 +29,9 @@ WINDOW_TOKENS = 256
 """The length the model was trained for; a longer text is cut into windows."""
 _HEADS = 12
 _LAYERS = 6
-_WIDE = 4 * DIMENSIONS
 _SCORE_SCALE = np.float32((DIMENSIONS // _HEADS) ** -0.5)
 _BATCH_TOKENS = 1024
 """Large enough to keep the matrix products busy, small enough for the activations to stay in the cache."""
-_ROWS_AT_ONCE = 4
-"""The products of OpenBLAS take rows by fours: nine rows take longer than twelve."""
 _LENGTH_STEP = 8
 """Texts of about the same length are computed together, so that little is padding."""
 _SMALL_TOKENS = 64
@@ -57,18 +54,8 @@ class Embedder:
         self._places: Matrix = (
             raw["embeddings.position_embeddings.weight"] + raw["embeddings.token_type_embeddings.weight"][0]
         )
-        self._first_norm = (raw["embeddings.LayerNorm.weight"], raw["embeddings.LayerNorm.bias"])
-        prefixes = [f"encoder.layer.{number}." for number in range(_LAYERS)]
-        matrices = read_copy(
-            folder / "model.layers",
-            _SHAPES * _LAYERS,
-            lambda: (each for prefix in prefixes for each in _matrices(raw, prefix)),
-        )
-        count = len(_SHAPES)
-        self._layers = [
-            _Layer(raw, prefix, matrices[count * number : count * (number + 1)])
-            for number, prefix in enumerate(prefixes)
-        ]
+        self._first_norm = (_column(raw, "embeddings.LayerNorm.weight"), _column(raw, "embeddings.LayerNorm.bias"))
+        self._layers = [_Layer(raw, f"encoder.layer.{number}.") for number in range(_LAYERS)]
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One unit vector per text; of a text beyond the window only its beginning counts (see `windows`)."""
@@ -112,89 +99,88 @@ class Embedder:
 
     def _forward(self, batch: Sequence[Sequence[int]]) -> Matrix:
         lengths = np.array([len(ids) for ids in batch])
-        width = -(-int(lengths.max()) // _ROWS_AT_ONCE) * _ROWS_AT_ONCE
+        width = int(lengths.max())
         ids = np.zeros((len(batch), width), dtype=np.int64)
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = tokens
         real = np.arange(width) < lengths[:, None]
-        hidden = (self._words[ids] + self._places[:width]).reshape(-1, DIMENSIONS)
+        hidden = np.ascontiguousarray((self._words[ids] + self._places[:width]).reshape(-1, DIMENSIONS).T)
         _normalise(hidden, *self._first_norm)
         mask = None if real.all() else np.where(real, 0, -1e9).astype(np.float32)[:, None, None, :]
         for layer in self._layers:
             hidden = layer(hidden, len(batch), mask)
-        stacked = hidden.reshape(len(batch), width, DIMENSIONS)
-        pooled: Matrix = np.einsum("bwd,bw->bd", stacked, real.astype(np.float32))
+        stacked = hidden.reshape(DIMENSIONS, len(batch), width)
+        pooled: Matrix = np.einsum("dbw,bw->bd", stacked, real.astype(np.float32))
         pooled /= np.linalg.norm(pooled, axis=1, keepdims=True)
         return pooled
 
 
 class _Layer:
-    """Self-attention and feed-forward, each followed by its normalisation."""
+    """Self-attention and feed-forward, each followed by its normalisation.
 
-    def __init__(self, raw: dict[str, Matrix], prefix: str, matrices: Sequence[Matrix]) -> None:
-        self._in, self._out, self._up, self._down = matrices
-        self._in_bias = np.concatenate([raw[f"{prefix}attention.self.{name}.bias"] for name in _PROJECTIONS])
-        self._in_bias[:DIMENSIONS] *= _SCORE_SCALE
-        self._out_bias, self._up_bias, self._down_bias = (
-            raw[f"{prefix}{name}.bias"] for name in ("attention.output.dense", "intermediate.dense", "output.dense")
+    A token is a column: the matrices are used as they lie in their file, and few columns are multiplied faster than
+    few rows.
+    """
+
+    def __init__(self, raw: dict[str, Matrix], prefix: str) -> None:
+        self._query, self._key, self._value, self._out, self._up, self._down = (
+            (raw[f"{prefix}{name}.weight"], _column(raw, f"{prefix}{name}.bias"))
+            for name in (
+                "attention.self.query",
+                "attention.self.key",
+                "attention.self.value",
+                "attention.output.dense",
+                "intermediate.dense",
+                "output.dense",
+            )
         )
         self._out_norm, self._norm = (
-            (raw[f"{prefix}{name}.weight"], raw[f"{prefix}{name}.bias"])
+            (_column(raw, f"{prefix}{name}.weight"), _column(raw, f"{prefix}{name}.bias"))
             for name in ("attention.output.LayerNorm", "output.LayerNorm")
         )
 
-    def __call__(self, hidden: Matrix, rows: int, mask: Matrix | None) -> Matrix:
-        projected = _linear(hidden, self._in, self._in_bias)
-        query, key, value = projected.reshape(rows, -1, 3, _HEADS, DIMENSIONS // _HEADS).transpose(2, 0, 3, 1, 4)
-        scores: Matrix = query @ key.transpose(0, 1, 3, 2)
+    def __call__(self, hidden: Matrix, texts: int, mask: Matrix | None) -> Matrix:
+        query, key, value = (
+            _linear(hidden, *each).reshape(_HEADS, DIMENSIONS // _HEADS, texts, -1).transpose(2, 0, 1, 3)
+            for each in (self._query, self._key, self._value)
+        )
+        scores: Matrix = query.transpose(0, 1, 3, 2) @ key
+        scores *= _SCORE_SCALE
         if mask is not None:
             scores += mask
         scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         scores /= np.add.reduce(scores, axis=-1, keepdims=True)
-        heads = (scores @ value).transpose(0, 2, 1, 3).reshape(-1, DIMENSIONS)
-        attended = _linear(heads, self._out, self._out_bias)
+        heads = (value @ scores.transpose(0, 1, 3, 2)).transpose(1, 2, 0, 3).reshape(DIMENSIONS, -1)
+        attended = _linear(heads, *self._out)
         attended += hidden
         _normalise(attended, *self._out_norm)
-        narrow = _linear(_twice_gelu(_linear(attended, self._up, self._up_bias)), self._down, self._down_bias)
+        narrow = _linear(_gelu(_linear(attended, *self._up)), *self._down)
         narrow += attended
         _normalise(narrow, *self._norm)
         return narrow
 
 
-_PROJECTIONS = ("query", "key", "value")
-_SHAPES = ((DIMENSIONS, 3 * DIMENSIONS), (DIMENSIONS, DIMENSIONS), (DIMENSIONS, _WIDE), (_WIDE, DIMENSIONS))
-"""Of the matrices of a layer."""
+def _column(raw: dict[str, Matrix], name: str) -> Matrix:
+    return raw[name][:, None]
 
 
-def _matrices(raw: dict[str, Matrix], prefix: str) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """The matrices of a layer, columns as rows, with the constant factors of what they are multiplied by."""
-    query, key, value = (raw[f"{prefix}attention.self.{name}.weight"].T for name in _PROJECTIONS)
-    return (
-        np.concatenate([query * _SCORE_SCALE, key, value], axis=1),
-        raw[f"{prefix}attention.output.dense.weight"].T,
-        raw[f"{prefix}intermediate.dense.weight"].T,
-        raw[f"{prefix}output.dense.weight"].T * np.float32(0.5),
-    )
-
-
-def _linear(rows: Matrix, weight: Matrix, bias: Matrix) -> Matrix:
-    product: Matrix = rows @ weight
+def _linear(columns: Matrix, weight: Matrix, bias: Matrix) -> Matrix:
+    product: Matrix = weight @ columns
     product += bias
     return product
 
 
-def _normalise(rows: Matrix, weight: Matrix, bias: Matrix) -> None:
-    rows -= np.add.reduce(rows, axis=1, keepdims=True) / np.float32(DIMENSIONS)
-    spread = np.add.reduce(rows * rows, axis=1, keepdims=True) / np.float32(DIMENSIONS)
+def _normalise(columns: Matrix, weight: Matrix, bias: Matrix) -> None:
+    columns -= np.add.reduce(columns, axis=0) / np.float32(DIMENSIONS)
+    spread = np.einsum("dt,dt->t", columns, columns) / np.float32(DIMENSIONS)
     spread += np.float32(1e-12)
-    rows /= np.sqrt(spread, out=spread)
-    rows *= weight
-    rows += bias
+    columns /= np.sqrt(spread, out=spread)
+    columns *= weight
+    columns += bias
 
 
-def _twice_gelu(rows: Matrix) -> Matrix:
-    """Double the usual function: its half is in the matrix that follows."""
+def _gelu(rows: Matrix) -> Matrix:
     # The tanh form: numpy has no error function, and the ranking does not change.
     inner = rows * rows
     inner *= np.float32(0.044715 * _TANH_SCALE)
@@ -203,6 +189,7 @@ def _twice_gelu(rows: Matrix) -> Matrix:
     np.tanh(inner, out=inner)
     inner += 1
     inner *= rows
+    inner *= np.float32(0.5)
     return inner
 
 
