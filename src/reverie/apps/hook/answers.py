@@ -188,6 +188,7 @@ def _index_parts(event: HookEvent, memory: Memory, limit: int) -> list[str]:
 
 def _list_changes(event: HookEvent, memory: Memory, now: datetime) -> list[str]:
     """What changed in the project's memory since this agent's last session; nothing at its first one."""
+    from reverie.files.durable import write_atomic
     from reverie.memory.store import timeline
 
     path = memory.scope.folder.state / "hook-starts.json"
@@ -200,10 +201,9 @@ def _list_changes(event: HookEvent, memory: Memory, now: datetime) -> list[str]:
     newest = commits[0].commit if commits else ""
     if isinstance(before, dict) and before.get("commit") == newest:
         return []
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        seen[event.agent] = {"commit": newest, "when": now.isoformat(timespec="seconds")}
-        path.write_text(json.dumps(seen), encoding="utf-8")
+    seen[event.agent] = {"commit": newest, "when": now.isoformat(timespec="seconds")}
+    with suppress(Error, OSError):
+        write_atomic(path, json.dumps(seen), durable=False)
     if not isinstance(before, dict):
         return []
     names = [each.commit for each in commits]
