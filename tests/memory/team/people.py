@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reverie import Memory
+from reverie.memory.team.watch import TeamWatcher
 from reverie.memory.topics.topic import Topic, parse_topic
 from reverie.memory.topics.value import MemoryType, Trust
 from tests.person import Person, person_in
@@ -48,6 +49,22 @@ class Colleague:
 
     def body(self, path: str) -> str:
         return parse_topic(path, (self.memory.directory / path).read_text(encoding="utf-8")).body
+
+
+class Watched:
+    """A watcher on a clock of the test."""
+
+    def __init__(self, colleague: Colleague) -> None:
+        self.now = 0.0
+        self.told: list[str] = []
+        self.watcher = TeamWatcher(colleague.memory.team, self.told.append, clock=lambda: self.now)
+
+    def at(self, seconds: float) -> list[str]:
+        """Step at this second; what is told then."""
+        self.now = seconds
+        self.told.clear()
+        self.watcher.step()
+        return list(self.told)
 
 
 @dataclass(frozen=True)

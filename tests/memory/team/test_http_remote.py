@@ -19,7 +19,7 @@ from reverie.memory.team.http_remote import is_server_address
 from reverie.memory.team.state import read_sending, team_folder
 from reverie.memory.team.watch import TeamWatcher, run_watcher
 from tests.cutting_proxy import running_proxy
-from tests.memory.team.people import Colleague, ServerRepo, hire
+from tests.memory.team.people import Colleague, ServerRepo, Watched, hire
 from tests.requirements import requirement
 from tests.team_server import TeamServer
 
@@ -248,21 +248,6 @@ class limited:  # noqa: N801 - used like a function
         with self._server.database.writing(ALL_TENANTS) as connection:
             tenant = find_tenant(connection, "default", 1)
             connection.execute(update(tenants).where(tenants.c.id == tenant).values(limits=limits))
-
-
-class Watched:
-    """A watcher on a clock of the test."""
-
-    def __init__(self, colleague: Colleague) -> None:
-        self.now = 0.0
-        self.told: list[str] = []
-        self.watcher = TeamWatcher(colleague.memory.team, self.told.append, clock=lambda: self.now)
-
-    def at(self, seconds: float) -> list[str]:
-        self.now = seconds
-        self.told.clear()
-        self.watcher.step()
-        return list(self.told)
 
 
 @requirement("team:http:suppression")

@@ -4,25 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reverie.memory.team.watch import TeamWatcher
-from tests.memory.team.people import Colleague, git_out, hire, make_remote
+from tests.memory.team.people import Watched, git_out, hire, make_remote
 from tests.requirements import requirement
-
-
-class Watched:
-    """A watcher on a clock of the test."""
-
-    def __init__(self, colleague: Colleague) -> None:
-        self.now = 0.0
-        self.told: list[str] = []
-        self.watcher = TeamWatcher(colleague.memory.team, self.told.append, clock=lambda: self.now)
-
-    def at(self, seconds: float) -> list[str]:
-        """Step at this second; what is told then."""
-        self.now = seconds
-        self.told.clear()
-        self.watcher.step()
-        return list(self.told)
 
 
 @requirement("team:watch")
