@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 INDEX_DB = "index.db"
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 FORMER_FILES = ("topics.db", "search.db", "rows.db")
 """What versions before this one wrote beside it; removed when the index is opened."""
 FIELDS = ("title", "summary", "anchors", "about", "situation", "asks", "body")
@@ -42,7 +42,9 @@ CREATE INDEX by_body ON topics(body_key) WHERE body_key IS NOT NULL;
 CREATE TABLE documents(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT, is_verbatim INTEGER NOT NULL, observed INTEGER,
   situation TEXT, asks INTEGER NOT NULL, length INTEGER NOT NULL, passages INTEGER NOT NULL, text TEXT NOT NULL);
-CREATE INDEX by_situation ON documents(observed DESC, id, situation) WHERE situation IS NOT NULL;
+CREATE TABLE situations(kind TEXT NOT NULL, name TEXT NOT NULL, age INTEGER NOT NULL, document INTEGER NOT NULL,
+  PRIMARY KEY (kind, name, age, document)) WITHOUT ROWID;
+CREATE INDEX situations_by_document ON situations(document);
 CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='', tokenize="unicode61 remove_diacritics 0");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row');
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);

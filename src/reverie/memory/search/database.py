@@ -120,10 +120,16 @@ class Database:
         sql = f"SELECT {_COLUMNS} FROM documents WHERE id IN ({_marks(ids)})"
         return list(map(DocumentRow._make, self._connection.execute(sql, list(ids))))
 
-    def situations(self) -> list[tuple[int, str]]:
-        """Every document that holds in some situation, the latest first: its id, and the situations as JSON."""
-        sql = "SELECT id, situation FROM documents WHERE situation IS NOT NULL ORDER BY observed DESC, id"
-        return self._connection.execute(sql).fetchall()
+    def globs(self) -> list[str]:
+        """Every glob over files by which some document says when it holds."""
+        return [
+            glob for (glob,) in self._connection.execute("SELECT DISTINCT name FROM situations WHERE kind = 'file'")
+        ]
+
+    def holding(self, kind: str, name: str, limit: int) -> list[int]:
+        """The ids of the documents that hold for a `file` glob, a `tool` or a `task`, the latest first."""
+        sql = "SELECT document FROM situations WHERE kind = ? AND name = ? ORDER BY age, document LIMIT ?"
+        return [number for (number,) in self._connection.execute(sql, (kind, name, limit))]
 
     def find_similar_spellings(self, term: str, limit: int = 200) -> list[str]:
         """Words of the index that hold a longer part of an unknown one: one wrong letter leaves a half intact."""
@@ -175,6 +181,7 @@ class Database:
         number, length, passages, asks, text = row
         self._connection.execute(_DELETE_POSTINGS, (number, *_split_terms(text, asks)))
         self._connection.execute("DELETE FROM documents WHERE id = ?", (number,))
+        self._connection.execute("DELETE FROM situations WHERE document = ?", (number,))
         self._connection.execute("DELETE FROM vectors WHERE document = ?", (number,))
         self._connection.execute("DELETE FROM sentences WHERE document = ?", (number,))
         self._count(-1, -length, -passages)
@@ -204,8 +211,22 @@ class Database:
             ),
         )
         self._connection.execute(_INSERT_POSTINGS, (cursor.lastrowid, *fields, "\n".join(ask_lines), body))
+        self._insert_situations(cursor.lastrowid, document)
         self._count(1, length, passages)
         return text
+
+    def _insert_situations(self, number: int | None, document: SearchDocument) -> None:
+        """What calls a document up; words of a request are found as other words are."""
+        if document.when is None:
+            return
+        age = -document.observed.toordinal() if document.observed else 0
+        names = {
+            "file": document.when.files,
+            "tool": map(str.casefold, document.when.tools),
+            "task": document.when.tasks,
+        }
+        rows = {(kind, name, age, number) for kind, own in names.items() for name in own}
+        self._connection.executemany("INSERT INTO situations VALUES (?, ?, ?, ?)", sorted(rows))
 
     def _count(self, documents: int, length: int, passages: int) -> None:
         self._connection.execute(

@@ -41,8 +41,12 @@ class SearchDocument:
     @property
     def situation(self) -> str:
         """The words of its situations."""
-        when = self.when
-        return "" if when is None else " ".join((*when.files, *when.tools, *when.tasks, *when.words))
+        return "" if self.when is None else situation_text(self.when)
+
+
+def situation_text(when: When) -> str:
+    """Situations as words."""
+    return " ".join((*when.files, *when.tools, *when.tasks, *when.words))
 
 
 @value

@@ -17,7 +17,7 @@ from reverie.memory.search.document import Query, Reasons, SearchDocument
 from reverie.memory.search.features import Candidate, file_terms, measure, measure_similarity
 from reverie.memory.search.query import WeighedQuery, weigh_query, weigh_term
 from reverie.memory.search.rank import is_worth_a_line, probability, weigh
-from reverie.memory.search.standing import StandingRules
+from reverie.memory.search.standing import find_standing
 from reverie.memory.topics.situations import Situation
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ class SearchIndex:
         self._embedder = embedder
         self._table: tuple[int, VectorTable] | None = None
         self._missing: tuple[int, list[str]] | None = None
-        self._standing: tuple[int, StandingRules] | None = None
 
     def close(self) -> None:
         """Let go of the file."""
@@ -137,7 +136,7 @@ class SearchIndex:
 
     def _read(self, query: Query, weighed: WeighedQuery) -> tuple[list[DocumentRow], list[tuple[int, bytes]]]:
         """The documents that words or the situation call up, and the vectors of their sentences where they count."""
-        standing = self._standing_rules().find(Situation(query.text, query.files, query.tools))
+        standing = find_standing(self._database, Situation(query.text, query.files, query.tools))
         ids = list(dict.fromkeys((*self._candidates(weighed), *standing)))
         return self._database.rows(ids), self._database.sentences(ids) if self._embedder is not None else []
 
@@ -168,12 +167,6 @@ class SearchIndex:
         return {
             term: weigh_term(term, count, every) for term, count in self._database.frequencies(named).items() if count
         }
-
-    def _standing_rules(self) -> StandingRules:
-        version = self._database.version()
-        if self._standing is None or self._standing[0] != version:
-            self._standing = version, StandingRules(self._database.situations())
-        return self._standing[1]
 
     def _vector_table(self) -> VectorTable:
         from reverie.memory.search.vectors import VectorTable

@@ -117,11 +117,15 @@ def _measure_request(text: str, weighed: WeighedQuery) -> dict[str, float]:
     """What of a request as a whole bears on whether any memory helps; the same for all candidates."""
     return {
         "request_terms": math.log1p(len(weighed.text.terms)),
-        "request_short": float(len(text.split()) + len(re.findall(_UNSPACED, text)) // 2 <= _SHORT_WORDS),
+        "request_short": float(len(text.split()) + _count_unspaced(text) // 2 <= _SHORT_WORDS),
         "request_known": weighed.known,
         "request_asks": float("?" in text or "？" in text),
         "request_orders": float(re.match(_ORDER, text, re.IGNORECASE) is not None),
     }
+
+
+def _count_unspaced(text: str) -> int:
+    return 0 if text.isascii() else len(re.findall(_UNSPACED, text))
 
 
 def _measure_words(each: Candidate, weighed: WeighedQuery, pairs: Sequence[str]) -> None:

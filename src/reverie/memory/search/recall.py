@@ -7,6 +7,7 @@ A `Query` goes in. Each index answers with candidates (`engine.py`), which becom
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,15 +15,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.memory.search.analyze import synonyms, terms
-from reverie.memory.search.document import Query, Reasons
+from reverie.memory.search.document import Query, Reasons, situation_text
 from reverie.memory.search.rank import is_worth_whole
 from reverie.memory.search.render import Hit, RenderLimits, fit_into_turn
-from reverie.memory.search.topic_index import IndexedFolder, document_of
+from reverie.memory.search.topic_index import IndexedFolder
+from reverie.memory.search.topic_table import when_from_row
 from reverie.memory.store.worktree import TEAM
 from reverie.memory.topics.age import age_days, header, is_expired
 from reverie.values import value
 
 if TYPE_CHECKING:
+    from reverie.memory.search.features import Candidate
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.value import Topic
 
@@ -144,7 +147,7 @@ def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
             score=found[path].score * (_EXPIRED_WORTH if is_expired(entry.topic, query.now) else 1.0),
             why="",
             text=f"{_shown_head(entry.head)}{entry.topic.body}",
-            reasons=_reasons(found[path].why, query.text, entry.topic),
+            reasons=_reasons(found[path], query.text, entry.topic),
             path=searched.path(path),
             scope=searched.scope,
             file_time=entry.file_time,
@@ -178,24 +181,26 @@ def _describe_hit(hit: Hit, now: datetime, limits: RenderLimits, check: CheckAnc
     )
 
 
-def _reasons(why: Reasons, query: str, topic: Topic) -> Reasons:
+def _reasons(hit: Candidate, query: str, topic: Topic) -> Reasons:
     """The reasons with the words as they are written in the memory, instead of the terms of the index."""
-    document = document_of(topic)
-    texts = {
-        "title": document.name,
-        "summary": document.description,
-        "body": document.body,
-        "anchors": " ".join(document.anchors),
-        "situation": document.situation,
-        "asks": "\n".join(document.asks),
-        "about": " ".join(document.about),
-    }
     words = {
         _FIELD_WORDS.get(place, place): named
-        for place, found in why.words.items()
-        if (named := _find_spellings(texts[place], found, query, why.corrected))
+        for place, found in hit.why.words.items()
+        if (named := _find_spellings(_read_field(place, hit, topic), found, query, hit.why.corrected))
     }
-    return replace(why, words=words)
+    return replace(hit.why, words=words)
+
+
+def _read_field(place: str, hit: Candidate, topic: Topic) -> str:
+    """The text of a memory that one field of the index holds."""
+    if place == "anchors":
+        from reverie.memory.topics.anchors import describe_anchor
+
+        return " ".join(map(describe_anchor, topic.anchors))
+    if place == "situation" and hit.row.situation is not None:
+        return situation_text(when_from_row(json.loads(hit.row.situation)))
+    texts = {"title": topic.name, "summary": topic.description, "body": topic.body}
+    return texts[place] if place in texts else "\n".join(topic.asks if place == "asks" else topic.about)
 
 
 def _find_spellings(
