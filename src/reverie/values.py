@@ -4,9 +4,9 @@ Hooks and commands start a process for every question. The standard decorator ta
 writes and compiles methods, and describes fields that hardly anybody asks about. With it a cold `recall` takes 232 ms
 of processor time instead of 118, and `-p` 906 instead of 497 (`bench/NOTES.md`, start-up).
 
-Here all classes share their methods, the constructor is written with the first instance, and fields are described when
-somebody asks. `dataclasses.fields`, `replace`, `asdict` and `match` work as on any dataclass. Inherited fields do not,
-nor `init` and `kw_only` of `field`; `tests/test_values.py` holds that no value of ours has them.
+Here all classes share their methods, the constructor is written for a class that many are made of, and fields are
+described when somebody asks. `dataclasses.fields`, `replace`, `asdict` and `match` work as on any dataclass. Inherited
+fields do not, nor `init` and `kw_only` of `field`; `tests/test_values.py` holds that no value of ours has them.
 """
 
 from __future__ import annotations
@@ -53,11 +53,36 @@ _FIELDS = _Fields()
 _DEFAULTS: dict[type, dict[str, object]] = {}
 
 
+_SET_ONE_BY_ONE = 16
+"""Writing a constructor takes as long as making some fifty instances without it; most classes of a command have few."""
+_INSTANCES: dict[type, int] = {}
+
+
 def _init(self: Any, /, *given: object, **named: object) -> None:
-    """The first instance of a class: writes the constructor, as `dataclass` does for every class at import."""
+    """The first instances of a class; the one after them writes the constructor, as `dataclass` does at import."""
     cls = type(self)
-    cls.__init__ = _constructor(cls)
-    cls.__init__(self, *given, **named)
+    count = _INSTANCES[cls] = _INSTANCES.get(cls, 0) + 1
+    if count > _SET_ONE_BY_ONE or not _set_slots(self, given, named):
+        cls.__init__ = _constructor(cls)
+        cls.__init__(self, *given, **named)
+
+
+def _set_slots(self: Any, given: tuple[object, ...], named: dict[str, object]) -> bool:
+    """Set the fields one by one; False where the arguments do not fit, which the constructor then explains."""
+    names, defaults = self.__match_args__, _DEFAULTS[type(self)]
+    values = dict(zip(names, given, strict=False)) | named
+    if len(values) != len(given) + len(named) or not values.keys() <= set(names):
+        return False
+    for name in names:
+        value = values[name] if name in values else defaults.get(name, MISSING)
+        if isinstance(value, Field) and name not in values:
+            value = value.default if value.default_factory is MISSING else value.default_factory()
+        if value is MISSING:
+            return False
+        object.__setattr__(self, name, value)
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
+    return True
 
 
 def _constructor(cls: type) -> Callable[..., None]:

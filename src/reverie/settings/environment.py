@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from reverie.settings.layers import REMOVED, Given
-from reverie.settings.schema import PREFIX, KeyPath, keys
+from reverie.settings.schema import PREFIX, KeyPath, find_by_variable, keys
 
 ASKED_BY = "REVERIE_ASKED_BY"
 """Set where we run the program of another agent as a model: our hooks keep quiet in it."""
@@ -128,23 +128,24 @@ def givens_from(environ: Mapping[str, str]) -> list[Given]:
     if environ.get("CLAUDE_CONFIG_DIR") is None:
         # The vendor honours the folder's name only where its root was moved too.
         givens = [given for given in givens if given.place != "CLAUDE_CODE_PROJECT_DIR_NAME"]
-    systematic = {key.variable: key.path for key in keys().values() if key.variable}
-    for name, path in systematic.items():
-        if environ.get(name):
-            givens.append(Given(path, environ[name], name, is_text=True))
+    for name in sorted(environ):
+        key = find_by_variable(name) if name.startswith(PREFIX) and environ[name] else None
+        if key is not None:
+            givens.append(Given(key.path, environ[name], name, is_text=True))
     return givens
 
 
 def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[tuple[str, str]]:
     """Each variable that looks like a misspelt one of ours, with a sentence; `used` are names with another purpose."""
-    strange = {name for name in environ if name.startswith(PREFIX)} - set(OTHER_NAMES) - set(used)
+    named = {name for name in environ if name.startswith(PREFIX)} - set(OTHER_NAMES) - set(used)
+    strange = {name for name in named if find_by_variable(name) is None}
     removed = {name: advice for name in strange if (advice := _advice_on_removed(name)) is not None}
     if not strange:
         return []
     variables = {key.variable for key in keys().values() if key.variable}
     from difflib import get_close_matches
 
-    unknown = sorted(strange - variables - set(removed))
+    unknown = sorted(strange - set(removed))
     near = {name: get_close_matches(name, variables, n=1, cutoff=0.85) for name in unknown}
     return [
         *((name, f"{name} was removed and is ignored: {advice}") for name, advice in sorted(removed.items())),

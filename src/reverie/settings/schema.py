@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -62,26 +62,35 @@ class Key:
         return PREFIX + "_".join(self.path).upper()
 
 
+Wants: TypeAlias = Callable[[KeyPath], bool]
+"""Whether keys at or below a path are looked for: describing all of them takes longer than a recall."""
+
+
 @cache
 def keys() -> Mapping[KeyPath, Key]:
     """Every key there is, in the order of the classes."""
-    return {key.path: key for key in _keys_of(Settings, Settings(), (), Guard.ANY)}
+    return {key.path: key for key in _keys_of(Settings, Settings(), (), Guard.ANY, lambda _path: True)}
 
 
 @cache
-def groups() -> frozenset[KeyPath]:
-    """The paths that hold keys instead of being one."""
-    return frozenset(path[:length] for path in keys() for length in range(len(path)))
-
-
 def find(path: KeyPath) -> Key | None:
     """The key that a path names, with the user's own names taken as stars."""
-    return keys().get(_pattern(path))
+    return next((key for key in _keys_around(path) if len(key.path) == len(path)), None)
 
 
 def is_group(path: KeyPath) -> bool:
     """Whether a path names a table of settings."""
-    return _pattern(path) in groups()
+    return any(len(key.path) > len(path) for key in _keys_around(path))
+
+
+def find_by_variable(variable: str) -> Key | None:
+    """The key that an environment variable sets by its name."""
+
+    def wants(path: KeyPath) -> bool:
+        name = PREFIX + "_".join(path).upper()
+        return variable == name or variable.startswith(f"{name}_")
+
+    return next((key for key in _keys_of(Settings, Settings(), (), Guard.ANY, wants) if key.variable == variable), None)
 
 
 def format_key_path(path: KeyPath) -> str:
@@ -89,33 +98,42 @@ def format_key_path(path: KeyPath) -> str:
     return ".".join(part if part.replace("-", "_").isidentifier() or part == ANY_NAME else f'"{part}"' for part in path)
 
 
-def _pattern(path: KeyPath) -> KeyPath:
-    for length in range(1, len(path)):
-        if (*path[:length], ANY_NAME) in groups() or (*path[:length], ANY_NAME) in keys():
-            return (*path[:length], ANY_NAME, *path[length + 1 :])
-    return path
+def _keys_around(path: KeyPath) -> Iterator[Key]:
+    """The keys at or below a path, and the one above it."""
+
+    def wants(here: KeyPath) -> bool:
+        return all(part in (name, ANY_NAME) for part, name in zip(here, path, strict=False))
+
+    return _keys_of(Settings, Settings(), (), Guard.ANY, wants)
 
 
-def _keys_of(owner: type, example: object, path: KeyPath, guard: Guard) -> Iterator[Key]:
-    for field in fields(owner):
-        default = getattr(example, field.name) if example is not None else field.default
-        yield from _keys_at((*path, field.name), owner, field.name, field.type, default, guard)
+def _keys_of(owner: type, example: object, path: KeyPath, guard: Guard, wants: Wants) -> Iterator[Key]:
+    for name, hint in owner.__annotations__.items():
+        if wants((*path, name)):
+            default = getattr(example, name) if example is not None else _field_default(owner, name)
+            yield from _keys_at((*path, name), owner, name, hint, default, guard, wants)
 
 
-def _keys_at(path: KeyPath, owner: type, field: str, hint: object, default: object, guard: Guard) -> Iterator[Key]:
+def _field_default(owner: type, name: str) -> object:
+    return next(field.default for field in fields(owner) if field.name == name)
+
+
+def _keys_at(
+    path: KeyPath, owner: type, field: str, hint: object, default: object, guard: Guard, wants: Wants
+) -> Iterator[Key]:
     hint, marks = _split_annotation(hint)
     guard = next((mark for mark in marks if isinstance(mark, Guard)), guard)
     if isinstance(hint, type) and is_dataclass(hint):
-        yield from _keys_of(hint, default, path, guard)
+        yield from _keys_of(hint, default, path, guard, wants)
         return
     item = _item(hint)
     if isinstance(item, type) and is_dataclass(item) and item is not Declaration:
-        for key in _keys_of(item, None, (*path, ANY_NAME), guard):
+        for key in _keys_of(item, None, (*path, ANY_NAME), guard, wants):
             if key.field != "name":
                 yield key
         return
     if get_origin(item) is tuple:
-        yield from _keys_at((*path, ANY_NAME), owner, field, get_args(item)[1], MISSING, guard)
+        yield from _keys_at((*path, ANY_NAME), owner, field, get_args(item)[1], MISSING, guard, wants)
         return
     yield _key(path, owner, field, hint, marks, default, guard)
 
