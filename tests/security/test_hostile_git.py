@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reverie.files.git import ask_git
-from reverie.files.places import configured_programs, may_look_at_files
+from reverie.files.places.git_programs import configured_programs, may_look_at_files
 from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy

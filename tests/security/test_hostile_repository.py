@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from reverie.extensions.skills import list_skills, read_invocation
-from reverie.files.places import Places, configured_programs
+from reverie.files.places import Places
+from reverie.files.places.git_programs import configured_programs
 from reverie.files.trust import read_trust, write_answers
 from reverie.messages.blocks import Json
 from reverie.permissions.decide import PermissionVerdict, decide

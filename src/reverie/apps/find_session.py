@@ -7,7 +7,7 @@ from glob import escape
 from pathlib import Path
 
 from reverie.errors import UserMistake
-from reverie.files.places import list_transcript_folders
+from reverie.files.places.transcripts import list_transcript_folders
 from reverie.hosts.catalogue import READERS, is_session_path, list_host_glances, list_project_glances
 from reverie.messages.listing import Glance, list_glances, read_working_directory
 from reverie.settings import load

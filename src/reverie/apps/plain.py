@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO, cast
 
-_STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+from reverie.patterns import lazy_regex
+
+_STEERS = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but line ends and tabs, and those that reorder what is read."""
-_OURS = re.compile(r"(\A\r|\x1b\[[0-9;]*m|\r(?:\x1b\[K)?\Z)|" + _STEERS.pattern)
+_OURS = lazy_regex(r"(\A\r|\x1b\[[0-9;]*m|\r(?:\x1b\[K)?\Z)|" + _STEERS.pattern)
 """The same beside what this program writes itself: colours, and a line of progress that is written over."""
 
 

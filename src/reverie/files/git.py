@@ -3,19 +3,19 @@
 A repository may have come in an archive, with a configuration, hooks and filters of somebody else. So a call inherits
 no variable and no configuration of the user, and flags take precedence over the repository's own file. Two things have
 names of the repository's choice and cannot be switched off by a flag: filters, and what a submodule configures.
-Whoever lets git look at the files of a work tree asks `reverie.files.places.configured_programs` first.
+Whoever lets git look at the files of a work tree asks `reverie.files.places.git_programs` first.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.errors import Unavailable
+from reverie.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -57,7 +57,7 @@ GIT_FLAGS = (
 _FLAGS_AS_USER = ("--no-pager", "-c", "core.fsmonitor=false", "-c", "safe.directory=*")
 
 
-_OF_A_REPOSITORY = re.compile(
+_OF_A_REPOSITORY = lazy_regex(
     r"""GIT_(?:
         ALTERNATE_OBJECT_DIRECTORIES|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|OBJECT_DIRECTORY|DIR|WORK_TREE|GRAFT_FILE
         |IMPLICIT_WORK_TREE|INDEX_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|PREFIX|SHALLOW_FILE|COMMON_DIR
@@ -82,6 +82,8 @@ def transport_environment(inherited: Mapping[str, str]) -> dict[str, str]:
 
 def find_git() -> str | None:
     """The path of the `git` program, or None where it is not installed."""
+    import shutil
+
     return shutil.which("git")
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
 MAX_ALTERNATIVES = 64
@@ -24,9 +25,9 @@ MAX_CHARS = 4 * 1024 * 1024
 _LONGEST_UNFOLDED = 4_096
 """A longer pattern is no pattern that somebody wrote; it is used as it stands."""
 _ANY_FOLDERS = "**"
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_WILD = re.compile(r"[*?\[]")
-_SPECIAL = re.compile(r"[*?\[{]")
+_BRACES = lazy_regex(r"\{([^{}]*,[^{}]*)\}")
+_WILD = lazy_regex(r"[*?\[]")
+_SPECIAL = lazy_regex(r"[*?\[{]")
 
 
 @value

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
 AGENTS = ("claude-code", "codex", "copilot", "opencode", "qwen", "gemini", "cursor", "cline", "goose")
@@ -19,7 +20,7 @@ AGENTS = ("claude-code", "codex", "copilot", "opencode", "qwen", "gemini", "curs
 TAG = "reverie-memory"
 """Bounds of what a hook tells the model; learning leaves out what stands between them."""
 
-_BOUND = re.compile(rf"<(?=\W{{0,3}}{TAG})", re.IGNORECASE)
+_BOUND = lazy_regex(rf"<(?=\W{{0,3}}{TAG})", re.IGNORECASE)
 
 
 class HookMoment(StrEnum):
@@ -108,7 +109,7 @@ def find_caller(payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     The path of the transcript comes first: a variable may come from an agent in whose shell another one was started.
     """
     path = _text(payload, "transcript_path", "transcriptPath").replace("\\", "/")
-    for agent, pattern in _TRANSCRIPTS:
+    for agent, pattern in _TRANSCRIPTS if path else ():
         if re.search(pattern, path):
             return agent
     if "hookName" in payload and "taskId" in payload:

@@ -17,7 +17,7 @@ from reverie.errors import Refused, Unavailable, UserMistake
 from reverie.files import write_atomic
 from reverie.files.front_matter import quote_string
 from reverie.files.git import run_git
-from reverie.files.places import may_look_at_files
+from reverie.files.places.git_programs import may_look_at_files
 from reverie.hosts.marked_block import put_block, remove_block
 from reverie.hosts.memory_files import OWN_MARK, HostNote
 from reverie.messages.injection import harmless

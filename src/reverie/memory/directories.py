@@ -9,7 +9,6 @@ the host agent already keeps for the repository, on which we then work in place.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +24,7 @@ from reverie.files.places import (
     validate_memory_directory,
 )
 from reverie.memory.search.topic_index import IndexedFolder
+from reverie.patterns import lazy_regex
 from reverie.settings import Settings
 from reverie.values import value
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 AGENT_MEMORY = ("agent-memory", "agent-memory-local")
 """The folders in which agents have a directory each."""
-_MENTION = re.compile(r"(?<![\w@])@agent-([A-Za-z0-9_][\w:-]*)")
+_MENTION = lazy_regex(r"(?<![\w@])@agent-([A-Za-z0-9_][\w:-]*)")
 
 
 @value
@@ -78,7 +78,7 @@ def user_scope(places: Places) -> Scope:
 
 def agent_scopes(places: Places, text: str, *, cwd: Path) -> Iterator[Scope]:
     """The directories of agents that a text mentions as `@agent-NAME` and that have memories."""
-    for name in dict.fromkeys(_MENTION.findall(text)):
+    for name in dict.fromkeys(_MENTION.findall(text) if "@" in text else ()):
         for scope in AgentScope:
             directory = places.agent_memory(name, scope, cwd=cwd)
             if directory.is_dir():
@@ -114,7 +114,7 @@ def find_memory_directory(places: Places, path: Path) -> Path | None:
 
 def without_mentions(text: str) -> str:
     """The text without the names of agents, which say where to look and not what for."""
-    return _MENTION.sub(" ", text)
+    return _MENTION.sub(" ", text) if "@" in text else text
 
 
 def _has_topics(directory: Path) -> bool:

@@ -35,7 +35,8 @@ from reverie.extensions.instructions import (
 )
 from reverie.files import read_small, write_atomic, write_folder
 from reverie.files.git import ask_git
-from reverie.files.places import find_checkout, may_look_at_files
+from reverie.files.places import find_checkout
+from reverie.files.places.git_programs import may_look_at_files
 from reverie.files.trust import TrustPart
 from reverie.memory.memory import Memory
 from reverie.memory.store.index.memory_md import IndexLimits

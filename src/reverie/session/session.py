@@ -18,7 +18,8 @@ from reverie.context.receipt import receipts
 from reverie.context.snip import snip_to
 from reverie.context.spans import list_pinned, uncompact
 from reverie.errors import UserMistake
-from reverie.files.places import ProjectFolder, list_transcript_folders
+from reverie.files.places import ProjectFolder
+from reverie.files.places.transcripts import list_transcript_folders
 from reverie.files.trust import TrustPart
 from reverie.messages.blocks import Block
 from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of

@@ -11,22 +11,24 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from reverie.patterns import lazy_regex
+
 Place: TypeAlias = tuple[str | int, ...]
 """The names, and the numbers in lists, that lead to a value."""
 
-_BLANK = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
-_SPACE = re.compile(r"[ \t\n\r]*")
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-_NAME = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
-_DOT = re.compile(r"[ \t]*\.[ \t]*")
-_TEXT = re.compile(
+_BLANK = lazy_regex(r"(?:[ \t\n]|#[^\n]*)*")
+_SPACE = lazy_regex(r"[ \t\n\r]*")
+_QUOTED = lazy_regex(r'"(?:[^"\\]|\\.)*"')
+_NAME = lazy_regex(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
+_DOT = lazy_regex(r"[ \t]*\.[ \t]*")
+_TEXT = lazy_regex(
     r'"""(?:\\[\s\S]|[^\\])*?"{3,5}'
     r"|'''[\s\S]*?'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'"
 )
-_TOML_SCALAR = re.compile(r"[^,\]}#\n]+")
-_JSON_SCALAR = re.compile(r"[^,\]}\s]+")
+_TOML_SCALAR = lazy_regex(r"[^,\]}#\n]+")
+_JSON_SCALAR = lazy_regex(r"[^,\]}\s]+")
 
 
 def toml_lines(text: str) -> Mapping[Place, int]:

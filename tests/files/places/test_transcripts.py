@@ -5,14 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from reverie.files.places import (
-    Identity,
-    Places,
-    ProjectFolder,
-    list_subagent_transcripts,
-    list_transcript_folders,
-    slug_of,
-)
+from reverie.files.places import Identity, Places, ProjectFolder, slug_of
+from reverie.files.places.transcripts import list_subagent_transcripts, list_transcript_folders
 from tests.files.places.conftest import Git
 from tests.requirements import requirement
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
 if TYPE_CHECKING:
@@ -243,15 +244,15 @@ _MONTHS = (
     "november",
     "december",
 )
-_AGO = re.compile(
+_AGO = lazy_regex(
     r"(?P<count>\d{1,4}|an?|one)\s+(?P<unit>minute|hour|day|week|month|year)s?\s+ago|last\s+(?P<last>week|month|year)"
 )
-_DATE = re.compile(
+_DATE = lazy_regex(
     r"""(?:(?P<day>\d{1,2})(?:st|nd|rd|th)?\.?\s+)?(?:of\s+)?(?P<month>[a-z]{3,9})\.?
         (?:\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?)?(?:,?\s+(?P<year>\d{4}))?""",
     re.VERBOSE,
 )
-_MONTH = re.compile(r"(\d{4})-(\d{2})")
+_MONTH = lazy_regex(r"(\d{4})-(\d{2})")
 
 
 def read_moment(text: str, now: datetime, *, ends: bool) -> datetime:

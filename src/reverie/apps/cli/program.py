@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from shlex import quote
 
 import click
 
@@ -38,6 +37,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         prompt = ctx.params.get("prompt")
         if prompt is not None:
+            from shlex import quote
+
             words = " ".join([prompt, *args])
             raise click.UsageError(f"-p takes one prompt; quote the whole text: reverie -p {quote(words)}", ctx)
         try:

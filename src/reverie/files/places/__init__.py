@@ -7,7 +7,6 @@ around a path, its configuration and remotes), `git_programs` (what its configur
 """
 
 from reverie.files.places.checkout import Checkout, find_checkout, list_worktrees, normalise_remote, project_root
-from reverie.files.places.git_programs import configured_programs, may_look_at_files
 from reverie.files.places.identity import (
     Identity,
     IdentityEvidence,
@@ -31,7 +30,6 @@ from reverie.files.places.paths import (
     slug,
     slug_of,
 )
-from reverie.files.places.transcripts import list_subagent_transcripts, list_transcript_folders
 
 __all__ = [
     "AgentScope",
@@ -46,14 +44,10 @@ __all__ = [
     "SessionFolder",
     "SettingsFiles",
     "canonical",
-    "configured_programs",
     "find_checkout",
     "find_project",
     "list_projects",
-    "list_subagent_transcripts",
-    "list_transcript_folders",
     "list_worktrees",
-    "may_look_at_files",
     "memory_folder",
     "normalise_remote",
     "open_project",

@@ -15,6 +15,7 @@ import stat
 from pathlib import Path
 
 from reverie.files import is_inside, read_small
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
 
@@ -110,11 +111,11 @@ def _read_path(file: Path, *, relative_to: Path, prefix: str = "") -> Path | Non
 
 
 _BLANKS = " \t"
-_SECTION = re.compile(r'[ \t]*\[([A-Za-z0-9.-]+)[ \t]*(?:"((?:[^"\\]|\\.)*)")?\]')
-_SETTING = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*=(.*)", re.DOTALL)
-_CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
+_SECTION = lazy_regex(r'[ \t]*\[([A-Za-z0-9.-]+)[ \t]*(?:"((?:[^"\\]|\\.)*)")?\]')
+_SETTING = lazy_regex(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*=(.*)", re.DOTALL)
+_CONTINUED = lazy_regex(r"(?<!\\)((?:\\\\)*)\\\n")
 """A line that goes on: an escaped backslash at its end does not count."""
-_ESCAPED = re.compile(r"\\(.)")
+_ESCAPED = lazy_regex(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 
 
@@ -156,9 +157,9 @@ def _value(written: str) -> str:
     return value[:end_of_value]
 
 
-_AUTHORITY = re.compile(r"(?P<host>\[[^\]]+\]|[^:]+)(?::(?P<port>\d*))?")
+_AUTHORITY = lazy_regex(r"(?P<host>\[[^\]]+\]|[^:]+)(?::(?P<port>\d*))?")
 # As git tells it from a local path: a colon before the first slash. One letter before it is a Windows drive.
-_SCP = re.compile(r"(?:[^/:@]*@)?(?P<host>\[[^\]]+\]|[^/:@\[]{2,}):(?P<path>.*)", re.DOTALL)
+_SCP = lazy_regex(r"(?:[^/:@]*@)?(?P<host>\[[^\]]+\]|[^/:@\[]{2,}):(?P<path>.*)", re.DOTALL)
 _DEFAULT_PORTS = {"http": "80", "https": "443", "ssh": "22", "git+ssh": "22", "ssh+git": "22", "git": "9418"}
 
 

@@ -26,10 +26,11 @@ from reverie.errors import Damaged, Unavailable, UserMistake
 from reverie.files import is_encodable, locked, read_small, write_atomic
 from reverie.files.places.checkout import Checkout, find_checkout, read_remotes
 from reverie.files.places.paths import MemoryFolder, Places, ProjectFolder, canonical, slug_of
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
 _MARKER_FILE = "reverie-id"
-_MARKER = re.compile(r"[A-Za-z0-9-]{8,64}")
+_MARKER = lazy_regex(r"[A-Za-z0-9-]{8,64}")
 
 
 class IdentityEvidence(StrEnum):

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from reverie.errors import UserMistake
 from reverie.files import check_name
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
 
@@ -339,7 +340,7 @@ def agent_folder_name(agent: str) -> str:
 
 
 _LONGEST = 200
-_NOT_ALPHANUMERIC = re.compile(r"[^a-zA-Z0-9]")
+_NOT_ALPHANUMERIC = lazy_regex(r"[^a-zA-Z0-9]")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 

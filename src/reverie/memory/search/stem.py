@@ -5,8 +5,9 @@ Questions ask "did she go" where memories say "she went"; without the table thos
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from reverie.patterns import lazy_regex
 
 _IRREGULAR_FORMS = """
 be am is are was were been being; have has had having; do does did done; go goes went gone; get got gotten; make
@@ -31,7 +32,7 @@ _IRREGULAR: dict[str, str] = {
 }
 
 OPENING_CHARS = 2
-_MEASURE = re.compile(r"V+C+")
+_MEASURE = lazy_regex(r"V+C+")
 _STEP_2 = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble"),
     ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"), ("ization", "ize"), ("ation", "ate"),

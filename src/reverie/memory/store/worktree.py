@@ -16,7 +16,6 @@ import stat
 import zlib
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from hashlib import sha1, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -271,6 +270,8 @@ class Displaced:
 
 def blob_id(content: bytes) -> bytes:
     """The name that git gives to the content of a file."""
+    from hashlib import sha1
+
     return sha1(b"blob %d\0%b" % (len(content), content)).digest()
 
 
@@ -409,6 +410,8 @@ class TopicFiles:
     def draft(self, path: str) -> Path:
         """Where a new content waits before it is moved into place, and the old one after."""
         folder, slash, _ = path.rpartition("/")
+        from hashlib import sha256
+
         name = f"{DRAFT_PREFIX}{sha256(os.fsencode(path)).hexdigest()[:16]}"
         return place_of(self._folder, f"{folder}{slash}{name}")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from reverie.files.places import configured_programs
+from reverie.files.places.git_programs import configured_programs
 from reverie.permissions.shell.flags import AllowedFlags, Parsed
 from reverie.permissions.shell.script import Word
 

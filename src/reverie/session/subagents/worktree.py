@@ -13,7 +13,7 @@ from reverie.errors import Unavailable, UserMistake
 from reverie.extensions.hooks.verdict import FiresHooks
 from reverie.files import write_folder
 from reverie.files.git import run_git
-from reverie.files.places import may_look_at_files
+from reverie.files.places.git_programs import may_look_at_files
 from reverie.values import value
 
 _SECONDS = 60.0

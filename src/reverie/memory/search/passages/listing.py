@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from reverie.files.places import Places, ProjectFolder, find_checkout, find_project, list_transcript_folders
+from reverie.files.places import Places, ProjectFolder, find_checkout, find_project
+from reverie.files.places.transcripts import list_transcript_folders
 from reverie.hosts.catalogue import list_project_glances
 from reverie.memory.retention import list_session_files
 from reverie.memory.search.passages.update import SearchedTranscript
