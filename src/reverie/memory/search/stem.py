@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from reverie.patterns import lazy_regex
-
 _IRREGULAR_FORMS = """
 be am is are was were been being; have has had having; do does did done; go goes went gone; get got gotten; make
 made; take took taken; see saw seen; come came; know knew known; give gave given; find found; think thought;
@@ -32,7 +30,6 @@ _IRREGULAR: dict[str, str] = {
 }
 
 OPENING_CHARS = 2
-_MEASURE = lazy_regex(r"V+C+")
 _STEP_2 = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble"),
     ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"), ("ization", "ize"), ("ation", "ate"),
@@ -79,7 +76,7 @@ def _is_vowel(text: str, at: int) -> bool:
 
 
 def _measure(text: str) -> int:
-    return len(_MEASURE.findall(_shape(text)))
+    return _shape(text).count("VC")
 
 
 def _has_vowel(text: str) -> bool:
