@@ -28,16 +28,23 @@ def draft_from_text(folder: IndexedFolder, text: str) -> Topic:
     Raises:
         UserMistake: there are no words.
     """
-    from reverie.memory.extraction.candidate import UserMessage
-    from reverie.memory.extraction.cues import infer_type
-    from reverie.memory.extraction.find import find_candidates
-
     flat = " ".join(text.split())
     if not flat:
         raise UserMistake("nothing to save: give the memory as a sentence")
-    candidates = find_candidates(UserMessage("", text))
-    kind = candidates[0].type if candidates else infer_type(flat)
+    kind = _infer_type(text)
     return draft_topic(_free_name(folder, text), _cut(flat, DESCRIPTION_CHARS), kind, text.strip(), trust=Trust.said)
+
+
+def _infer_type(text: str) -> MemoryType:
+    """The type that the sentence reads like which is most worth a memory; who says who they are is the user."""
+    from reverie.memory.extraction.classify import classify_sentences
+    from reverie.memory.extraction.cues import infer_type
+    from reverie.memory.extraction.typed import find_typed_sentences
+
+    if infer_type(" ".join(text.split())) is MemoryType.user:
+        return MemoryType.user
+    readings = classify_sentences(find_typed_sentences(text), is_answer=False)
+    return max(readings, key=lambda reading: reading.worth).type if readings else MemoryType.project
 
 
 def name_of(text: str) -> str:
