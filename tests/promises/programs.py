@@ -12,6 +12,10 @@ PROMISES: dict[str, Requirement] = {
     "programs:memory": Requirement(
         "after `reverie install`, what was said in one session of an agent reaches the model's request in its next one"
     ),
+    "programs:tools": Requirement(
+        "without hooks, what a model saves with our MCP tool in Claude Code, Codex, Copilot and Qwen it recalls in"
+        " the next session"
+    ),
     "programs:shared": Requirement("what one agent was taught reaches the model's request in another one"),
     "programs:compaction": Requirement("a compaction of an agent with hooks keeps the state of the session"),
     "programs:removal": Requirement("a removed installation leaves the agent's files and requests as they were"),

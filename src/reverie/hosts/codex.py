@@ -1,45 +1,17 @@
-"""Reads rollouts of Codex CLI: JSON lines in four forms since 2025, told apart by their fields.
-
-The oldest has bare items; then each line is `{timestamp, type, payload}`, with events for the screen beside the items
-that the model saw. What was typed is known from an event (`user_message`, later `item_completed`), from the provenance
-of an item, or, where a file has neither, from an item not beginning like text that the program injects.
-"""
+"""Reads rollouts of Codex CLI: JSON lines in four forms since 2025, told apart by their fields (`codex_records`)."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from reverie.hosts import codex_records as records
+from reverie.hosts.codex_records import TypedPrompts
 from reverie.hosts.fields import Fields, as_fields, as_input, join_texts
 from reverie.hosts.session import HostSession, ListedSession, SessionBuilder, list_session_files, read_json_lines
 from reverie.messages.blocks import Text, Thinking, ToolUse
 
 AGENT = "codex"
-
-_INJECTED = (
-    *("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<skill>", "<user_shell_command>"),
-    *("<turn_aborted>", "<subagent_notification>", "<recommended_plugins>", "<codex_internal_context"),
-    *("<goal_context>", "<external_", "<hook_prompt", "<permissions instructions>", "<collaboration_mode>"),
-)
-_REQUEST = "## My request for Codex:"
-_CWD = re.compile(r"<environment_context>.*?<cwd>([^<\n]+)</cwd>", re.DOTALL)
-_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
-_DONE_CALLS = frozenset({"web_search_call", "image_generation_call"})
-_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_output"})
-_PASSED_ITEMS = frozenset({"ghost_snapshot", "compaction", "context_compaction", "compaction_trigger", "other"})
-_PASSED_LINES = re.compile(r"world_state|inter_agent_communication(?:_metadata)?|security_risk_score")
-_REPEATING_EVENTS = re.compile(
-    r"""agent_(?:message|reasoning\w*) | (?:task|turn)_(?:started|complete|aborted|diff) | \w+_(?:begin|end)
-      | (?:web_search|exec_command|mcp_tool_call|patch_apply)_\w+ | view_image_tool_call
-      | dynamic_tool_call_(?:request|response) | thread_(?:settings_applied|goal_updated) | context_compacted
-      | sub_agent_activity | (?:entered|exited)_review_mode | guardian_assessment | undo_(?:started|completed)
-      | (?:stream_)?error | warning | background_event | plan_update | deprecation_notice | session_configured
-      | item_started""",
-    re.VERBOSE,
-)
-"""Events that show on the screen what the items say, or nothing that was said."""
 
 
 def list_sessions(home: Path) -> Iterator[ListedSession]:
@@ -57,20 +29,17 @@ def is_session(head: Fields, path: Path) -> bool:  # noqa: ARG001 - the content 
 
 def read_session(path: Path) -> HostSession:
     """One rollout."""
-    reader = _Reader(path)
     lines = list(read_json_lines(path))
-    reader.typed = {text for _, _, record in lines if record and (text := _typed_event(record))}
+    reader = _Reader(path, TypedPrompts(record for _, _, record in lines))
     for number, line, record in reader.session.read_lines(lines):
         reader.take(number, line, record)
     return reader.session.build()
 
 
 class _Reader:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, prompts: TypedPrompts) -> None:
         self.session = SessionBuilder(AGENT, path, "-".join(path.name.partition(".")[0].split("-")[-5:]))
-        self.typed: set[str] = set()
-        self._written: Counter[tuple[str, str]] = Counter()
-        self._added: Counter[str] = Counter()
+        self._prompts = prompts
         self._has_meta = False
         self._total: object = None
 
@@ -92,7 +61,7 @@ class _Reader:
                 self.session.add_compaction(number, when, summary)
             case "token_usage_record":
                 self._usage(number, when, payload.get("thread_token_usage"), payload.get("usage"))
-            case str(kind) if _PASSED_LINES.fullmatch(kind):
+            case str(kind) if records.SILENT_LINES.fullmatch(kind):
                 pass
             case None if number == 0 or "record_type" in record:
                 self._meta(record if number == 0 else Fields())
@@ -120,57 +89,40 @@ class _Reader:
         if kind == "message":
             self._message(number, when, item)
         elif kind == "reasoning":
-            session.add_reply(
-                number, when, Thinking(join_texts(item.get("summary")) or join_texts(item.get("content")))
-            )
-        elif kind in _CALLS:
+            thinking = join_texts(item.get("summary")) or join_texts(item.get("content"))
+            session.add_reply(number, when, Thinking(thinking))
+        elif kind in records.CALLS:
             arguments = item.get("arguments", item.get("input", item.get("action")))
             session.add_reply(number, when, ToolUse(call, item.text("name") or kind, as_input(arguments)))
-        elif kind in _OUTPUTS:
+        elif kind in records.OUTPUTS:
             text = _output(item.get("output", item.get("tools")))
             session.add_result(number, when, call, text, is_error=item.get("success") is False)
-        elif kind in _DONE_CALLS:
+        elif kind in records.CALLS_WITHOUT_OUTPUT:
             session.add_call(number, when, call, kind, item.get("action"), item.text("status"))
         elif kind == "agent_message":
             session.add_injected(number, when, join_texts(item.get("content")))
-        elif kind not in _PASSED_ITEMS:
+        elif kind not in records.SILENT_ITEMS:
             session.add_unknown(f"response_item/{kind}", line)
 
     def _message(self, number: int, when: object, item: Fields) -> None:
         role, text = item.get("role"), join_texts(item.get("content"))
+        if role == "user":
+            self.session.cwd = self.session.cwd or records.find_directory(text)
         if role == "assistant":
             self.session.add_reply(number, when, Text(text))
-            return
-        if role == "user":
-            match = _CWD.search(text)
-            self.session.cwd = self.session.cwd or (match[1].strip() if match else "")
-            if self._is_typed(item, text):
-                self._add_typed(number, when, _request(text), "item")
-                return
-        self.session.add_injected(number, when, text)
+        elif role == "user" and self._prompts.is_typed(item, text):
+            self._prompt(number, when, records.bare_prompt(text), "item")
+        else:
+            self.session.add_injected(number, when, text)
 
-    def _is_typed(self, item: Fields, text: str) -> bool:
-        parts = item.at("internal_chat_message_metadata_passthrough").each("content_item_metadata")
-        sources = [part.at("provenance").get("type") for part in parts]
-        if any(sources):
-            return "user" in sources
-        if {_request(text), text.strip()} & self.typed:
-            return True
-        return not text.lstrip().startswith(("<", "# ") if self.typed else _INJECTED)
-
-    def _add_typed(self, number: int, when: object, text: str, form: str) -> None:
-        """Add a prompt once although it is written in two forms, an item and an event, in either order."""
-        self._written[form, text] += 1
-        if self._written[form, text] > self._added[text]:
-            self._added[text] += 1
+    def _prompt(self, number: int, when: object, text: str, form: str) -> None:
+        if text and self._prompts.is_new(text, form):
             self.session.add_typed(number, when, text)
 
     def _event(self, number: int, when: object, line: bytes, event: Fields) -> None:
         kind, info = event.text("type"), event.at("info")
         if kind in ("user_message", "item_completed"):
-            text = _typed_event(Fields(type="event_msg", payload=event))
-            if text:
-                self._add_typed(number, when, text, "event")
+            self._prompt(number, when, records.announced_prompt(Fields(type="event_msg", payload=event)), "event")
         elif kind == "token_count":
             self._usage(number, when, info.get("total_token_usage"), info.get("last_token_usage"))
         elif kind == "thread_rolled_back":
@@ -179,7 +131,7 @@ class _Reader:
             self.session.title = event.text("thread_name")
         elif kind == "turn.completed" and "usage" in event:
             self._usage(number, when, None, event["usage"])
-        elif not _REPEATING_EVENTS.fullmatch(kind):
+        elif not records.SILENT_EVENTS.fullmatch(kind):
             self.session.add_unknown(f"event_msg/{kind}", line)
 
     def _usage(self, number: int, when: object, total: object, last: object) -> None:
@@ -189,21 +141,6 @@ class _Reader:
             self._total = total
             names = ("input_tokens", ("output_tokens",), "cached_input_tokens", "cache_write_input_tokens")
             self.session.add_usage(f"{number}:usage", when, counts.usage(*names))
-
-
-def _typed_event(record: Fields) -> str:
-    """What the user typed, as an event tells it; empty for any other record."""
-    event, item = record.at("payload"), record.at("payload", "item")
-    if record.get("type") != "event_msg":
-        return ""
-    if event.get("type") == "user_message" and event.get("kind", "plain") == "plain":
-        return _request(event.text("message"))
-    return _request(join_texts(item.get("content"))) if item.get("type") == "UserMessage" else ""
-
-
-def _request(text: str) -> str:
-    """A prompt without what an editor puts before it."""
-    return text.rpartition(_REQUEST)[2].strip()
 
 
 def _output(output: object) -> str:

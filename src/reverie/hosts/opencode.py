@@ -11,14 +11,8 @@ from pathlib import Path
 
 from reverie.hosts.database import list_stored, open_database, read_row
 from reverie.hosts.fields import Fields, as_fields, parse_object
-from reverie.hosts.session import (
-    HostSession,
-    ListedSession,
-    SessionBuilder,
-    list_files,
-    list_session_files,
-    read_object,
-)
+from reverie.hosts.opencode_tree import list_in_tree, read_facts, read_messages
+from reverie.hosts.session import HostSession, ListedSession, SessionBuilder, list_files
 from reverie.messages.blocks import Block, Text, Thinking, ToolUse
 from reverie.messages.message import Usage
 
@@ -42,7 +36,7 @@ def list_sessions(home: Path) -> Iterator[ListedSession]:
         yield from list_in_database(home)
     for database in list_files(home, "opencode.db", "opencode-*.db"):
         yield from list_in_database(database)
-    yield from list_session_files(home, "storage/session/*/ses_*.json", "project/*/storage/session/info/ses_*.json")
+    yield from list_in_tree(home)
 
 
 def list_in_database(database: Path, session: str | None = None) -> list[ListedSession]:
@@ -58,35 +52,22 @@ def is_session(head: Fields, path: Path) -> bool:  # noqa: ARG001 - the content 
 def read_session(path: Path) -> HostSession:
     """One session, from a database or from the tree."""
     session = SessionBuilder(AGENT, path, path.stem)
-    (_read_tree if path.suffix == ".json" else _read_database)(path, session)
+    is_file = path.suffix == ".json"
+    facts, messages = (read_facts(path), read_messages(path)) if is_file else _read_database(path)
+    _add_facts(session, facts)
+    for key, message, parts in messages:
+        _add_message(session, key, message, parts)
     return session.build()
 
 
-def _read_database(path: Path, session: SessionBuilder) -> None:
+def _read_database(path: Path) -> tuple[Fields, Iterable[tuple[str, Fields, list[Fields]]]]:
     parts: dict[str, list[Fields]] = {}
     with open_database(path.parent) as connection:
-        _add_facts(session, read_row(connection, "session", ("directory", "title", "version", "parent_id"), path))
+        facts = read_row(connection, "session", ("directory", "title", "version", "parent_id"), path)
         for message, data in connection.execute(_PARTS, (path.name,)):
             parts.setdefault(message, []).append(as_fields(parse_object(data)))
         messages = connection.execute(_MESSAGES, (path.name,)).fetchall()
-    for key, data in messages:
-        _add_message(session, key, as_fields(parse_object(data)), parts.get(key, []))
-
-
-def _read_tree(path: Path, session: SessionBuilder) -> None:
-    """The tree: `session/<project>/<session>.json`, `message/<session>/*.json`, `part/<message>/*.json` beside it."""
-    storage = path.parents[2]
-    _add_facts(session, read_object(path))
-    if not session.cwd:
-        session.cwd = read_object(storage / "project" / f"{path.parent.name}.json").text("worktree")
-    for file in list_files(storage, f"message/{path.stem}/*.json", f"session/message/{path.stem}/*.json"):
-        message = read_object(file)
-        if not message:
-            session.add_unknown("unreadable file", str(file))
-            continue
-        pattern = f"part/{file.stem}/*.json", f"session/part/{path.stem}/{file.stem}/*.json"
-        stored = [read_object(part) for part in list_files(storage, *pattern)]
-        _add_message(session, file.stem, message, stored or _inline_parts(message))
+    return facts, [(key, as_fields(parse_object(data)), parts.get(key, [])) for key, data in messages]
 
 
 def _add_facts(session: SessionBuilder, facts: Fields) -> None:
@@ -95,19 +76,11 @@ def _add_facts(session: SessionBuilder, facts: Fields) -> None:
     session.is_subagent = bool(session.parent)
 
 
-def _inline_parts(message: Fields) -> list[Fields]:
-    """The parts of a message that holds them itself, in the words of those that lie apart."""
-    if message.get("type") == "shell":
-        state = {"status": "completed", "input": {"command": message.get("command")}, "output": message.get("output")}
-        return [Fields(type="tool", tool="shell", callID=message.get("callID"), state=state)]
-    if isinstance(message.get("text"), str):
-        return [Fields(type="text", text=message["text"])]
-    return message.each("content")
-
-
 def _add_message(session: SessionBuilder, key: str, message: Fields, parts: Iterable[Fields]) -> None:
     role, when = message.text("role", "type"), message.at("time").get("created")
-    if role == "user":
+    if not message:
+        session.add_unknown("unreadable message", key)
+    elif role == "user":
         _add_prompt(session, key, when, parts)
     elif role in ("assistant", "shell"):
         _add_reply(session, key, when, message, parts)
