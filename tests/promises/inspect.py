@@ -15,6 +15,14 @@ PROMISES = {
     "inspect:memories:change": Requirement("edit, pin, forget and undo go through the store and are commits"),
     "inspect:memories:many": Requirement("a list of thousands is sent in parts"),
     "inspect:sessions": Requirement("sessions of all agents are listed; one shows its requests, window and transcript"),
+    "inspect:window": Requirement(
+        "the window is shown for every request by kind of content, with what made it smaller and what broke the cache"
+    ),
+    "inspect:transcript": Requirement(
+        "a transcript of any length is read in parts, searched in bounded steps, and opened at a message"
+    ),
+    "inspect:sessions:hosts": Requirement("sessions of every supported agent are listed and open without an error"),
+    "inspect:background:tasks": Requirement("a running task is shown with its last words, and can be stopped"),
     "inspect:background:review": Requirement("the pieces of a dream's proposal that are ticked are applied, no others"),
     "inspect:cost": Requirement("what calls cost is shown by day, purpose, model, project and agent"),
     "inspect:relations": Requirement("contradictions, anchors and memories never recalled are listed"),

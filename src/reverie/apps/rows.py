@@ -1,6 +1,7 @@
 """The data behind inspection commands as plain rows; the command line and the terminal only draw them.
 
-`context_report` says what fills a window. Nothing here reads a file, knows a colour or rounds for display.
+`context_report` says what fills a window now (`window_history` what filled it at each request). Nothing here reads a
+file, knows a colour or rounds for display.
 """
 
 from __future__ import annotations
@@ -172,6 +173,49 @@ _NAMES = {
     ItemKind.REPLY: "replies",
     ItemKind.SUMMARY: "summary",
     ItemKind.FOLD: "folded history",
+    ItemKind.ATTACHMENT: "attachments",
+}
+
+
+def group_of(block: Block, item: Item) -> str:
+    """The kind of content as a plot shows it: one of `GROUPS`."""
+    match block:
+        case ToolResult():
+            return "tool results"
+        case ToolUse():
+            return "tool calls"
+        case CompactionBlock():
+            return "summaries"
+        case Text() | Opaque():
+            if item.label in _MEMORY_ATTACHMENTS:
+                return "instructions and memories"
+            return _GROUP_OF_ITEM[item.kind]
+        case Image() | DocumentBlock():
+            return "attachments"
+        case _:
+            return "replies"
+
+
+GROUPS = (
+    "system prompt and tools",
+    UNSEEN,
+    "instructions and memories",
+    "summaries",
+    "your messages",
+    "replies",
+    "tool calls",
+    "tool results",
+    "attachments",
+)
+"""Kinds of content in the order in which a request has them, more or less."""
+_MEMORY_ATTACHMENTS = frozenset({"instructions", "nested_memory", "relevant_memories"})
+_GROUP_OF_ITEM = {
+    ItemKind.TYPED: "your messages",
+    ItemKind.META: "attachments",
+    ItemKind.RESULT: "attachments",
+    ItemKind.REPLY: "replies",
+    ItemKind.SUMMARY: "summaries",
+    ItemKind.FOLD: "summaries",
     ItemKind.ATTACHMENT: "attachments",
 }
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -8,9 +9,11 @@ from typing import Any
 import pytest
 
 from reverie.apps.inspect import memories as pages
+from reverie.files.background_tasks import cancel_on_stop_request, start_task, write_task
 from reverie.messages.message import Usage
 from reverie.models.ledger import Booking, append_booking
 from tests.apps.inspect.kit import HOSTILE, Browser, save
+from tests.hosts.homes import ANSWER, TYPED, codex_message, codex_meta, codex_work, write_codex, write_opencode
 from tests.person import Person
 from tests.requirements import requirement
 
@@ -148,9 +151,13 @@ async def test_a_session_shows_requests_window_and_transcript(person: Person, pr
     browser = Browser(person, project)
 
     assert "claude-code" in (await browser.get("/sessions")).text
-    assert ">500<" in (await browser.get("/sessions/s-1")).text
+    assert (await browser.get("/sessions/s-1")).status_code == 200
+    assert "model calls</dt><dd>1<" in (await browser.get("/sessions/s-1/figures")).text
+    assert ">500<" in (await browser.get("/sessions/s-1/requests")).text
     window = (await browser.get("/sessions/s-1/window")).json()
-    assert [series[0] for series in window["values"]] == [500, 90, 10]
+    assert [series[0] for series in window["cache"]] == [500, 90, 10]
+    assert sum(series[0] for series in window["tokens"]) == 600
+    assert "your messages" in window["groups"]
     transcript = (await browser.get("/sessions/s-1/transcript?q=HARBOUR")).text
     assert "&lt;script&gt;" in transcript
     assert "At the sea." not in transcript
@@ -186,6 +193,63 @@ async def test_only_the_ticked_pieces_of_a_proposal_are_applied(person: Person, 
         assert memory.dreams.proposal() is None
 
 
+@requirement("inspect:background:tasks")
+async def test_a_running_task_shows_its_last_words_and_is_stopped(person: Person, project: Path) -> None:
+    folder = person.home / ".reverie" / "tasks"
+    browser = Browser(person, project)
+    stopped = asyncio.Event()
+
+    async def work() -> None:
+        task = start_task("dream-1", "dream", "dream on harbour", person.clock()).with_line("comparing 12 memories")
+        write_task(folder, task)
+        async with cancel_on_stop_request(folder, task.id):
+            stopped.set()
+            await asyncio.sleep(60)
+
+    working = asyncio.create_task(work())
+    await stopped.wait()
+    page = (await browser.get("/background")).text
+    assert "comparing 12 memories" in page
+    assert "/background/tasks/dream-1/stop" in page
+    await browser.post("/background/tasks/dream-1/stop")
+    assert "stopping" in (await browser.get("/background/tasks")).text
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert "Stop</button>" not in (await Browser(person, project, can_edit=False).get("/background/tasks")).text
+
+
+@requirement("inspect:sessions:hosts")
+async def test_sessions_of_other_agents_open(person: Person, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(person.home))
+    lines = [codex_meta("c-1", str(project), "0.50"), codex_message("user", TYPED), *codex_work()]
+    write_codex(person.home / ".codex", "c-1", lines)
+    write_opencode(person.home / ".local" / "share" / "opencode" / "opencode.db", str(project))
+    browser = Browser(person, project)
+
+    listed = (await browser.get("/sessions")).text
+    assert ">codex<" in listed
+    assert ">opencode<" in listed
+    for session in ("c-1", "ses_1"):
+        for part in ("", "/figures", "/window", "/requests", "/transcript?q=clock", "/transcript"):
+            assert (await browser.get(f"/sessions/{session}{part}")).status_code == 200, (session, part)
+        assert ANSWER in (await browser.get(f"/sessions/{session}/transcript")).text
+    assert ">codex<" not in (await browser.get("/sessions?agent=opencode", **{"hx-request": "true"})).text
+
+
+@requirement("inspect:memories:change")
+async def test_a_forgotten_memory_comes_back_from_the_list(person: Person, project: Path) -> None:
+    with person.open(project) as memory:
+        path = save(memory, "Tabs", "Use tabs.")
+    browser = Browser(person, project)
+
+    gone = await browser.post(f"/memories/project/{path}/forget")
+    page = (await browser.get(gone.headers["location"])).text
+    assert "Tabs was forgotten." in page
+    action = page.split('class="inline" method="post" action="')[1].split('"')[0]
+    assert (await browser.post(action)).headers["location"] == "/memories?notice=Undone."
+    assert ">Tabs</a>" in (await browser.get("/memories")).text
+
+
 @requirement("inspect:cost")
 async def test_cost_is_added_up(person: Person, project: Path) -> None:
     moment = datetime(2026, 4, 30, 12, tzinfo=UTC)
@@ -194,10 +258,13 @@ async def test_cost_is_added_up(person: Person, project: Path) -> None:
         append_booking(person.home / ".reverie" / "ledger", booking)
     browser = Browser(person, project)
 
-    text = (await browser.get("/cost?by=purpose")).text
+    table = (await browser.get("/cost/table?by=purpose")).text
 
-    assert text.index("$1.00") < text.index("$0.25") < text.index("$1.25")
-    assert (await browser.get("/cost/days")).json()["usd"] == [1.25]
+    assert table.index(">turn<") < table.index("$1.00") < table.index(">notes<") < table.rindex("$0.25")
+    assert table.count("$1.25") == 2
+    days = (await browser.get("/cost/days")).json()
+    assert (days["conversations"], days["background"], days["budget"]) == ([1.0], [0.25], [0.1])
+    assert (await browser.get("/cost?by=none&days=none")).status_code == 200
 
 
 @requirement("inspect:relations")
@@ -208,7 +275,11 @@ async def test_relations_name_anchors_and_what_was_never_recalled(person: Person
         save(memory, "Tabs in Makefiles", "Use tabs in Makefiles.")
         memory.recall("which file is the entry point, app.py?")
 
-    text = (await Browser(person, project).get("/relations")).text
+    browser = Browser(person, project)
+    text = (await browser.get("/relations")).text
 
     assert "<code>app.py</code>" in text
     assert "1 of 2 memories" in text
+    graph = (await browser.get("/relations/clean-up")).text
+    assert ">Entry point</text>" in graph
+    assert ">app.py</text>" in graph

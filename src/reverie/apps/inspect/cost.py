@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
 from datetime import timedelta
 
 from starlette.requests import Request
@@ -13,39 +15,71 @@ from reverie.apps.inspect.page import inspected, render
 from reverie.models.ledger import Booking, by, total
 
 _DAYS = ("7", "30", "90", "")
+_FRESH_SECONDS = 20.0
+_SHOWN = 300
 
 
 def show_cost(request: Request) -> Response:
-    """The table; the plot asks for its own figures."""
-    key = request.query_params.get("by", "day")
-    if key not in GROUPS:
-        key = "day"
-    days = request.query_params.get("days", "30")
+    """What is asked for; the figures follow by themselves, as all sessions are read for them."""
+    key, days = _read_choice(request)
+    return render(request, "cost", by=key, days=days, keys=list(GROUPS), all_days=_DAYS)
+
+
+def show_table(request: Request) -> Response:
+    """The sums, with the budget."""
+    key, days = _read_choice(request)
     bookings = _read(request, days)
     lines = by(bookings, GROUPS[key])
     if key == "day":
         lines = sorted(lines, key=lambda line: line.key, reverse=True)
     else:
         lines = sorted(lines, key=lambda line: -(line.cost_usd or 0.0))
-    budget = inspected(request).configuration.settings.budget
+    background = sum(one.cost_usd or 0.0 for one in bookings if one.is_background)
     return render(
-        request, "cost", lines=lines, total=total(bookings), by=key, days=days, keys=list(GROUPS), all_days=_DAYS,
-        budget=budget,
-    )  # fmt: skip
+        request,
+        "cost_table",
+        lines=lines[:_SHOWN],
+        hidden=max(0, len(lines) - _SHOWN),
+        most=max((line.cost_usd or 0.0 for line in lines), default=0.0),
+        total=total(bookings),
+        background=background,
+        by=key,
+        budget=inspected(request).configuration.settings.budget,
+    )
 
 
 def read_days(request: Request) -> Response:
-    """What each day cost, for the plot."""
-    bookings = _read(request, request.query_params.get("days", "30"))
-    lines = sorted(by(bookings, GROUPS["day"]), key=lambda line: line.key)
-    return JSONResponse({"days": [line.key for line in lines], "usd": [line.cost_usd or 0.0 for line in lines]})
+    """What each day cost, for the plot: conversations, background work, and what this may cost beside them."""
+    _, chosen = _read_choice(request)
+    background: dict[str, float] = defaultdict(float)
+    conversations: dict[str, float] = defaultdict(float)
+    for booking in _read(request, chosen):
+        sums = background if booking.is_background else conversations
+        sums[GROUPS["day"](booking)] += booking.cost_usd or 0.0
+    days = sorted({*background, *conversations})
+    budget = inspected(request).configuration.settings.budget
+    most = 24 * budget.background_usd_per_hour
+    return JSONResponse(
+        {
+            "days": days,
+            "background": [background[day] for day in days],
+            "conversations": [conversations[day] for day in days],
+            "budget": [min(budget.background_fraction * conversations[day], most) for day in days],
+        }
+    )
+
+
+def _read_choice(request: Request) -> tuple[str, str]:
+    key, days = request.query_params.get("by", "day"), request.query_params.get("days", "30")
+    return key if key in GROUPS else "day", days if days in _DAYS else "30"
 
 
 def _read(request: Request, days: str) -> list[Booking]:
     shown = inspected(request)
-    since = shown.now() - timedelta(days=int(days)) if days in _DAYS and days else None
-    every = read_all_bookings(shown.configuration)
+    since = shown.now() - timedelta(days=int(days)) if days else None
+    moment = int(time.monotonic() / _FRESH_SECONDS)
+    every = shown.remember("bookings", moment, lambda: read_all_bookings(shown.configuration))
     return [one for one in every if since is None or one.when >= since]
 
 
-ROUTES = (Route("/cost", show_cost), Route("/cost/days", read_days))
+ROUTES = (Route("/cost", show_cost), Route("/cost/table", show_table), Route("/cost/days", read_days))

@@ -5,26 +5,31 @@ Changes go through `Memory`, as the commands do: secrets are refused, and each c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from reverie.apps.inspect.catalogue import read_catalogue, read_states, read_topics, url_of
 from reverie.apps.inspect.page import inspected, is_partial, read_form, read_start, render
-from reverie.apps.memory_documents import anchor_document, topic_documents, whole_document
+from reverie.apps.memory_documents import anchor_document, whole_document
 from reverie.errors import UserMistake
 from reverie.memory.memory import Memory
 
 PAGE_SIZE = 100
 _SEARCHED = 50
 """How many memories a search shows."""
+_INLINE_CHANGES, _INLINE_PATHS = 10, 20
+"""Diffs of so many changes, of so many files each, are on the page at once; the others come when they are unfolded."""
+_DIFF_CHARS = 200_000
 _AGES = {"7": "last 7 days", "30": "last 30 days", "180": "last 180 days"}
 _FILTERS = ("type", "scope", "trust", "age", "anchors")
 
@@ -35,17 +40,33 @@ def show_list(request: Request) -> Response:
     asked = {name: request.query_params.get(name, "") for name in ("q", *_FILTERS)}
     start = read_start(request)
     with shown.reading() as memory:
-        every = {row["url"]: row for row in _rows(memory)}
-        rows = list(_search(memory, asked["q"], every) if asked["q"].strip() else every.values())
-        rows = [row for row in rows if _is_wanted(row, asked, shown.now().date())]
+        catalogue = read_catalogue(shown, memory)
+        every = catalogue.rows
+        found = _search(memory, asked["q"], every) if asked["q"].strip() else every.values()
+        rows = [row for row in found if _is_wanted(row, asked, shown.now().date())]
         if asked["anchors"]:
-            rows = [row for row in rows if asked["anchors"] in _anchor_states(memory, row)]
+            topics = {url_of(memory.scope.name, topic.path): topic for topic in read_topics(shown, memory)}
+            states = read_states(shown, memory)
+            rows = [
+                row | {"anchor_states": states_of_row}
+                for row in rows
+                if (topic := topics.get(row["url"])) is not None
+                and asked["anchors"] in (states_of_row := sorted({state.value for _, state in states.of(topic)}))
+            ]
     more = urlencode(asked | {"start": start + PAGE_SIZE}) if len(rows) > start + PAGE_SIZE else ""
-    values: dict[str, Any] = {"rows": rows[start : start + PAGE_SIZE], "found": len(rows), "more": more, "start": start}
+    values: dict[str, Any] = {
+        "rows": rows[start : start + PAGE_SIZE],
+        "found": len(rows),
+        "is_cut": bool(asked["q"].strip()) and len(rows) >= _SEARCHED,
+        "more": more,
+        "start": start,
+        "every": len(every),
+    }
     if is_partial(request):
         return render(request, "memory_rows", **values)
-    trusts = sorted({(row["trust"], row["trust"]) for row in every.values() if row["trust"]})
-    return render(request, "memories", asked=asked, every=len(every), trusts=trusts, ages=_AGES, **values)
+    trusts = [(trust, trust) for trust in catalogue.trusts]
+    told = {name: request.query_params.get(name, "") for name in ("notice", "undo")}
+    return render(request, "memories", asked=asked, trusts=trusts, ages=_AGES, **told, **values)
 
 
 def show_memory(request: Request) -> Response:
@@ -56,11 +77,16 @@ def show_memory(request: Request) -> Response:
         document = whole_document(topic, memory.directory, memory.scope.name)
         whose = memory.describe_shared({topic.path: topic.trust}).get(topic.path)
         anchors = [anchor_document(check) for check in memory.check_anchors(topic)]
-        changes = [(commit, memory.diff(commit.commit)) for commit in provenance.changes[:PAGE_SIZE]]
+        changes = [
+            (commit, keep_files(memory.diff(commit.commit), path) if len(commit.paths) <= _INLINE_PATHS else None)
+            for commit in provenance.changes[:_INLINE_CHANGES]
+        ] + [(commit, None) for commit in provenance.changes[_INLINE_CHANGES:PAGE_SIZE]]
     return render(
         request,
         "memory",
         memory=document | {"trust": whose or document["trust"], "anchors": anchors},
+        scope=memory.scope.name,
+        path=path,
         url=url_of(memory.scope.name, path),
         provenance=provenance,
         changes=changes,
@@ -69,11 +95,28 @@ def show_memory(request: Request) -> Response:
     )
 
 
+def show_change(request: Request) -> Response:
+    """What one commit did, to one memory or to all that it touched."""
+    with inspected(request).scope(request.path_params["scope"]) as memory:
+        text = memory.diff(request.path_params["commit"])
+    path = request.query_params.get("path", "")
+    text = keep_files(text, path) if path else text
+    return render(request, "change", diff=text[:_DIFF_CHARS], is_cut=len(text) > _DIFF_CHARS)
+
+
+def keep_files(diff: str, path: str) -> str:
+    """Of a unified diff the files that have this name, in the archive too; all of it when none has."""
+    files = re.split(r"(?m)^(?=diff --git )", diff)
+    name = path.rsplit("/", 1)[-1]
+    return "".join(each for each in files if name in each.partition("\n")[0]) or diff
+
+
 def show_refused(request: Request) -> Response:
     """What was not kept, and by which rule."""
     with inspected(request).reading() as memory:
         refused = sorted(memory.refusals(), key=lambda each: each.when, reverse=True)
-    return render(request, "refused", refused=refused[: PAGE_SIZE * 5])
+    most = PAGE_SIZE * 5
+    return render(request, "refused", refused=refused[:most], hidden=max(0, len(refused) - most))
 
 
 async def change_memory(request: Request) -> Response:
@@ -81,7 +124,22 @@ async def change_memory(request: Request) -> Response:
     return await run_in_threadpool(_change, request, dict(await read_form(request)))
 
 
+def undo_change(request: Request) -> Response:
+    """Take back a commit; for what has no page of its own any more."""
+    shown = inspected(request)
+    shown.changes += 1
+    with shown.scope(request.path_params["scope"]) as memory:
+        notice = _undo(memory, request.path_params["commit"])
+    return RedirectResponse(f"/memories?{urlencode({'notice': notice})}", 303)
+
+
+def _undo(memory: Memory, commit: str) -> str:
+    undone = memory.undo(commit)
+    return "Undone." if undone.commit else f"Not undone: {', '.join(undone.conflicts)} changed since."
+
+
 def _change(request: Request, form: Mapping[str, str]) -> Response:
+    inspected(request).changes += 1
     with _named(request) as (memory, path):
         match request.path_params["action"]:
             case "edit":
@@ -91,11 +149,12 @@ def _change(request: Request, form: Mapping[str, str]) -> Response:
                 pinned = memory.pin(path, pinned=form.get("pinned") == "yes").pinned
                 notice = "Pinned." if pinned else "No longer pinned."
             case "forget":
-                memory.forget(path, reason="forgotten on the web page")
-                return RedirectResponse("/memories", 303)
+                forgotten = memory.forget(path, reason="forgotten on the web page")
+                undo = f"{memory.scope.name}/{forgotten.commit}"
+                query = {"notice": f"{forgotten.topic.name} was forgotten.", "undo": undo}
+                return RedirectResponse(f"/memories?{urlencode(query)}", 303)
             case "undo":
-                undone = memory.undo(form.get("commit", ""))
-                notice = "Undone." if undone.commit else f"Not undone: {', '.join(undone.conflicts)} changed since."
+                notice = _undo(memory, form.get("commit", ""))
             case other:
                 raise UserMistake(f"no action {other!r}; a memory can be edited, pinned, forgotten and undone")
         is_there = any(topic.path == path for topic in memory.topics())
@@ -120,14 +179,6 @@ def _named(request: Request) -> Iterator[tuple[Memory, str]]:
         yield memory, memory.path_of(request.path_params["path"])
 
 
-def _rows(memory: Memory) -> Iterator[dict[str, Any]]:
-    """Every memory of the project and of the user."""
-    for each in (memory, memory.user):
-        for document in topic_documents(each, each.scope.name):
-            path = document["path"].removeprefix(f"{each.directory}/")
-            yield document | {"key": path, "url": url_of(each.scope.name, path), "score": None, "why": ""}
-
-
 def _search(memory: Memory, text: str, every: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """What a search finds, best first, with the reasons in words."""
     query = replace(memory.build_query(text, limit=_SEARCHED), abstains=False)
@@ -148,19 +199,11 @@ def _is_wanted(row: Mapping[str, Any], asked: Mapping[str, str], today: date) ->
     return True
 
 
-def _anchor_states(memory: Memory, row: Mapping[str, Any]) -> set[str]:
-    owner = memory if row["scope"] == memory.scope.name else memory.user
-    return {check.state.value for check in memory.check_anchors(owner.read(row["key"]))}
-
-
-def url_of(scope: str, path: str) -> str:
-    """The address of a memory's page."""
-    return f"/memories/{scope}/{quote(path)}"
-
-
 ROUTES = (
     Route("/memories", show_list),
     Route("/refused", show_refused),
+    Route("/changes/{scope}/{commit}/undo", undo_change, methods=["POST"]),
+    Route("/changes/{scope}/{commit}", show_change),
     Route("/memories/{scope}/{path:path}/{action:str}", change_memory, methods=["POST"]),
     Route("/memories/{scope}/{path:path}", show_memory),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,7 +18,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from reverie.amounts import dollars, format_count, short_count
+from reverie.amounts import dollars, format_count, short_count, short_size
 from reverie.errors import UserMistake
 from reverie.memory.memory import Memory
 from reverie.settings.load import Configuration, system_now
@@ -24,6 +26,8 @@ from reverie.settings.load import Configuration, system_now
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
+T = TypeVar("T")
+_GIT_LINES = ("diff --git ", "index ", "similarity index ")
 _FORM_BYTES = 1_000_000
 _MOST_DIGITS = 9
 PAGES = (
@@ -54,6 +58,10 @@ class Inspected:
         self._open_memory = open_memory
         self._memory: Memory | None = None
         self._lock = threading.RLock()
+        self.changes = 0
+        """How often this page changed something; what was remembered before may be old."""
+        self._remembered: dict[str, tuple[Any, Any]] = {}
+        self._making: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
     @contextmanager
     def reading(self) -> Iterator[Memory]:
@@ -70,6 +78,24 @@ class Inspected:
             if name not in {memory.scope.name, memory.user.scope.name}:
                 raise UserMistake(f"no scope {name!r}; choose project or user")
             yield memory if name == memory.scope.name else memory.user
+
+    @contextmanager
+    def reading_apart(self) -> Iterator[Memory]:
+        """A memory of one's own, for work that takes seconds: nobody else waits for it."""
+        memory = self._open_memory()
+        try:
+            yield memory
+        finally:
+            memory.close()
+
+    def remember(self, name: str, key: object, make: Callable[[], T]) -> T:
+        """What `make` gives, made anew when the key is another one; made once when several ask at the same time."""
+        with self._making[name]:
+            held = self._remembered.get(name)
+            if held is None or held[0] != key:
+                held = self._remembered[name] = (key, make())
+            value: T = held[1]
+            return value
 
     def close(self) -> None:
         with self._lock:
@@ -132,7 +158,9 @@ def _templates() -> Environment:
         "diff": render_diff,
         "day": _format_day,
         "tokens": short_count,
-        "dollars": dollars,
+        "dollars": format_dollars,
+        "size": short_size,
+        "highlight": highlight,
     }
     templates.globals["count"] = format_count
     return templates
@@ -153,13 +181,34 @@ def _markdown() -> MarkdownIt:
 
 
 def render_diff(text: str) -> Markup:
-    """A unified diff, each line marked by what it does."""
+    """A unified diff, each line marked by what it does; the lines that only git needs are left out."""
     kinds = {"+": "added", "-": "removed", "@": "place"}
     lines = (
-        Markup('<span class="{}">{}</span>').format("" if line[:3] in {"+++", "---"} else kinds.get(line[:1], ""), line)
+        Markup('<span class="{}">{}</span>').format("file" if _is_file_line(line) else kinds.get(line[:1], ""), line)
         for line in text.splitlines()
+        if not line.startswith(_GIT_LINES)
     )
     return Markup("\n").join(lines)
+
+
+def _is_file_line(line: str) -> bool:
+    return line.startswith(
+        ("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null", "rename ", "new file", "deleted file")
+    )
+
+
+def format_dollars(amount: float | None) -> str:
+    """A cost, nothing at all as two digits."""
+    return "$0.00" if amount == 0 else dollars(amount)
+
+
+def highlight(text: str, wanted: str) -> Markup:
+    """Text in which every place is marked that has the wanted words, whatever their case."""
+    if not wanted:
+        return Markup("{}").format(text)
+    pieces = re.split(f"({re.escape(wanted)})", text, flags=re.IGNORECASE)
+    marked = (Markup("<mark>{}</mark>").format(piece) if number % 2 else piece for number, piece in enumerate(pieces))
+    return Markup("").join(marked)
 
 
 def _format_day(moment: datetime | str | None) -> str:

@@ -1,71 +1,60 @@
 "use strict";
-// Keys, confirmations and plots. The pages work without it, but for the plots.
+// Keys, confirmations, light and dark. Everything but the plots works without it.
+const isTyping = (event) => /^(input|textarea|select)$/i.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
+
+function moveRow(step) {
+  const links = [...document.querySelectorAll(".row-name")];
+  if (!links.length) return;
+  const at = links.indexOf(document.activeElement);
+  links[Math.min(links.length - 1, Math.max(0, at < 0 ? 0 : at + step))].focus();
+}
+function changeTheme() {
+  const order = ["light dark", "light", "dark"];
+  const root = document.documentElement;
+  const next = order[(order.indexOf(root.style.colorScheme) + 1) % order.length];
+  root.style.colorScheme = next;
+  localStorage.setItem("theme", next);
+  dispatchEvent(new Event("theme"));
+}
+const keys = document.getElementById("keys");
+const actions = {
+  "/": () => document.querySelector("input[type=search]")?.focus(),
+  j: () => moveRow(1),
+  k: () => moveRow(-1),
+  t: changeTheme,
+  "?": () => keys.showModal(),
+  e: () => {
+    const form = document.getElementById("edit");
+    if (form) { form.open = true; form.querySelector("textarea").focus(); }
+  },
+};
 document.addEventListener("keydown", (event) => {
-  const field = document.querySelector("input[type=search]");
-  const isTyping = /^(input|textarea|select)$/i.test(event.target.tagName);
-  if (event.key === "/" && field && !isTyping) {
-    event.preventDefault();
-    field.focus();
+  if (isTyping(event)) {
+    if (event.key === "Escape") event.target.blur();
+    if (event.key === "ArrowDown" && event.target.type === "search") { event.preventDefault(); moveRow(1); }
+    return;
   }
+  const page = document.querySelectorAll(".bar nav a")[Number(event.key) - 1];
+  if (page && !event.target.closest(".plot")) { page.click(); return; }
+  const action = actions[event.key];
+  if (action) { event.preventDefault(); action(); }
 });
+document.getElementById("theme").addEventListener("click", changeTheme);
+document.getElementById("keys-button").addEventListener("click", () => keys.showModal());
 document.addEventListener("submit", (event) => {
   const question = event.target.dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
 });
-for (const field of document.querySelectorAll("[data-from-address]")) {
-  field.value = new URLSearchParams(location.search).get("q") || "";
+for (const choice of document.querySelectorAll("[data-submit]")) {
+  choice.addEventListener("change", () => choice.form.submit());
 }
-const colours = () => getComputedStyle(document.documentElement);
-function axis(extra) {
-  const ink = colours().getPropertyValue("--pico-muted-color");
-  const line = colours().getPropertyValue("--pico-muted-border-color");
-  return { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, ...extra };
-}
-const short = (value) => value >= 1e6 ? `${value / 1e6}M` : value >= 1e3 ? `${value / 1e3}k` : `${value}`;
-function drawWindow(place, data) {
-  if (!data.at.length) { place.textContent = "No request with reported usage."; return; }
-  // Stacked: each series is drawn on top of the sum of those before it, the last one first.
-  const sums = data.values.map((_, n) => data.at.map((_, i) => data.values.slice(0, n + 1).reduce((all, one) => all + one[i], 0)));
-  const fills = ["#4c8bf5aa", "#f5a623aa", "#e0523caa"];
-  const x = data.at.map((_, i) => i + 1);
-  const order = sums.map((_, n) => n).reverse();
-  const marks = data.marks.map((mark) => data.at.findIndex((at) => at >= mark.at)).filter((i) => i >= 0);
-  new uPlot({
-    width: place.clientWidth, height: 260, scales: { x: { time: false } },
-    axes: [axis({ label: "request" }), axis({ size: 60, values: (_, all) => all.map(short) })],
-    series: [{ label: "request" }, ...order.map((n) => ({
-      label: data.series[n], stroke: fills[n], fill: fills[n], points: { show: false },
-      value: (_, __, ___, i) => i == null ? "" : short(data.values[n][i]),
-    }))],
-    hooks: { draw: [(plot) => {
-      plot.ctx.save();
-      plot.ctx.strokeStyle = colours().getPropertyValue("--pico-color");
-      plot.ctx.setLineDash([4, 4]);
-      for (const i of marks) {
-        const at = plot.valToPos(i + 1, "x", true);
-        plot.ctx.beginPath();
-        plot.ctx.moveTo(at, plot.bbox.top);
-        plot.ctx.lineTo(at, plot.bbox.top + plot.bbox.height);
-        plot.ctx.stroke();
-      }
-      plot.ctx.restore();
-    }] },
-  }, [x, ...order.map((n) => sums[n])], place);
-}
-function drawDays(place, data) {
-  if (!data.days.length) { place.textContent = "No model calls in this time."; return; }
-  new uPlot({
-    width: place.clientWidth, height: 220,
-    axes: [axis({}), axis({ size: 60, values: (_, all) => all.map((value) => `$${value}`) })],
-    series: [{}, { label: "US dollars", stroke: "#4c8bf5", fill: "#4c8bf588", paths: uPlot.paths.bars({ size: [0.7, 40] }), points: { show: false } }],
-  }, [data.days.map((day) => Date.parse(`${day}T12:00:00`) / 1000), data.usd], place);
-}
-const draw = { window: drawWindow, days: drawDays };
-for (const place of document.querySelectorAll("[data-plot]")) {
-  fetch(place.dataset.from).then((answer) => answer.json()).then((data) => {
-    const again = () => { place.replaceChildren(); draw[place.dataset.plot](place, data); };
-    again();
-    let wait = 0;
-    addEventListener("resize", () => { clearTimeout(wait); wait = setTimeout(again, 150); });
-  }).catch(() => { place.textContent = "The figures could not be read."; });
-}
+document.addEventListener("htmx:response:error", (event) => {
+  event.target.textContent = "That did not work; load the page again.";
+});
+document.addEventListener("htmx:error", () => {
+  document.getElementById("ended").hidden = false;
+});
+document.addEventListener("htmx:after:swap", () => {
+  const target = document.querySelector(".message.target:not(.seen)");
+  if (target) { target.classList.add("seen"); target.scrollIntoView({ block: "center" }); }
+});
