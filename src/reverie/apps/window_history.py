@@ -33,7 +33,7 @@ from reverie.values import value
 
 
 @value
-class Reduction:
+class WindowReduction:
     """The window was made smaller."""
 
     label: str
@@ -60,7 +60,7 @@ class WindowStep:
     model: str
     usage: Usage
     groups: Mapping[str, int]
-    reductions: tuple[Reduction, ...] = ()
+    reductions: tuple[WindowReduction, ...] = ()
     """What made the window smaller since the request before."""
     broken: CacheBreak | None = None
 
@@ -80,7 +80,7 @@ def window_history(
     projection.extend(entry for entry in entries if isinstance(entry, SpillEntry) and entry.envelope is None)
     steps: list[WindowStep] = []
     views: list[View] = []
-    reductions: list[Reduction] = []
+    reductions: list[WindowReduction] = []
     for entry in chain:
         if _is_counted(entry):
             assert entry.usage is not None
@@ -103,7 +103,7 @@ def window_history(
     return steps
 
 
-def read_reduction(entry: Entry) -> Reduction | None:
+def read_reduction(entry: Entry) -> WindowReduction | None:
     """What an entry took out of the window; None for any other entry."""
     match entry:
         case BoundaryEntry():
@@ -121,10 +121,10 @@ def read_reduction(entry: Entry) -> Reduction | None:
         case _:
             return None
     assert entry.envelope is not None
-    return Reduction(label, amount, entry.envelope.timestamp, entry.envelope.uuid)
+    return WindowReduction(label, amount, entry.envelope.timestamp, entry.envelope.uuid)
 
 
-def list_reductions(entries: Sequence[Entry]) -> Iterator[Reduction]:
+def list_reductions(entries: Sequence[Entry]) -> Iterator[WindowReduction]:
     """All of them, in the order of the file."""
     return (reduction for entry in entries if (reduction := read_reduction(entry)) is not None)
 

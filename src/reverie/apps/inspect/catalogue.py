@@ -23,7 +23,7 @@ _ANCHOR_SECONDS = 10.0
 
 
 @value
-class Catalogue:
+class MemoryCatalogue:
     """The memories as they were at one moment."""
 
     key: object
@@ -32,7 +32,7 @@ class Catalogue:
     trusts: tuple[str, ...]
 
 
-def read_catalogue(shown: Inspected, memory: Memory) -> Catalogue:
+def read_catalogue(shown: Inspected, memory: Memory) -> MemoryCatalogue:
     """All memories; the files are looked at once a second at most."""
     moment = int(time.monotonic() / FRESH_SECONDS)
     key = shown.remember("state of the files", (moment, shown.changes), lambda: _look(memory))
@@ -74,7 +74,7 @@ def _look(memory: Memory) -> tuple[bytes, ...]:
     return tuple(fingerprint(list_tracked(each.scope.folder)) for each in (memory, memory.user))
 
 
-def _read(memory: Memory, key: object) -> Catalogue:
+def _read(memory: Memory, key: object) -> MemoryCatalogue:
     rows: list[dict[str, Any]] = []
     for each in (memory, memory.user):
         for document in topic_documents(each, each.scope.name):
@@ -83,4 +83,4 @@ def _read(memory: Memory, key: object) -> Catalogue:
             rows.append(document | row)
     rows.sort(key=lambda row: (row["pinned"], row["observed"] or ""), reverse=True)
     trusts = tuple(sorted({row["trust"] for row in rows if row["trust"]}))
-    return Catalogue(key, {row["url"]: row for row in rows}, trusts)
+    return MemoryCatalogue(key, {row["url"]: row for row in rows}, trusts)

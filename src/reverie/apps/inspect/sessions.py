@@ -22,7 +22,7 @@ from reverie.apps.inspect.page import Inspected, inspected, is_partial, read_sta
 from reverie.apps.inspect.transcript import Records, open_records, read_around, read_block, read_part
 from reverie.apps.rows import GROUPS, ContextReport, context_report
 from reverie.apps.session_figures import read_figures, read_transcript_bookings, session_cost
-from reverie.apps.window_history import Reduction, WindowStep, list_reductions, parse_time, window_history
+from reverie.apps.window_history import WindowReduction, WindowStep, list_reductions, parse_time, window_history
 from reverie.context.receipt import Receipt, receipts
 from reverie.errors import UserMistake
 from reverie.hosts.catalogue import list_host_glances, read_any_entries, read_any_glance, read_stamp
@@ -199,7 +199,7 @@ class _Study:
     steps: Sequence[WindowStep]
     calls: Sequence[tuple[str, Booking]]
     receipts: Sequence[Receipt]
-    reductions: Sequence[Reduction]
+    reductions: Sequence[WindowReduction]
 
 
 def _study(request: Request, path: Path) -> _Study:
