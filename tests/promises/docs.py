@@ -15,6 +15,10 @@ PROMISES = {
     "docs:reference": Requirement(
         "The references of commands, settings and Python are generated from the code, and the pages are current."
     ),
+    "docs:licences": Requirement("Every dependency is listed with its licence and what brings it."),
+    "docs:notebook": Requirement(
+        "In a notebook plain calls work while a loop is running, results are readable, and a session learns."
+    ),
     "docs:examples:run": Requirement("Every example in the documents runs."),
     "docs:true": Requirement(
         "What the documents name is there: files, links, commands, keys, modes, events, settings, layers."

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reverie.amounts import format_count
 from reverie.context.cache_breaks import Break, CacheWatch
 from reverie.context.client_messages import AnyMessage, AnySystem, AnyTool, Followed, to_plain
 from reverie.context.compact import Direction, OneSide
@@ -48,6 +49,10 @@ class PreparedRequest:
     report: Report
     request: Request
     """The same as a value, for models of this library."""
+
+    def __repr__(self) -> str:
+        """What was done; the messages would fill pages."""
+        return f"PreparedRequest({format_count(len(self.body['messages']), 'message')}, report={self.report!r})"
 
 
 class Window:
@@ -94,6 +99,9 @@ class Window:
         self._cache = CacheWatch(facts, self.settings.cache)
         self._predicted: Break | None = None
         self._last_request: Request | None = None
+
+    def __repr__(self) -> str:
+        return f"Window({self.model!r}, window={self.budget.window_tokens})"
 
     def prepare(
         self,

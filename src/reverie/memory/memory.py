@@ -162,6 +162,9 @@ class Memory:
             self._user._set_up(self._places, self.settings, user_scope(self._places), root=None, now=self._now)
         return self._user
 
+    def __repr__(self) -> str:
+        return f"Memory({str(self.directory)!r})"
+
     def __enter__(self) -> Self:
         return self
 

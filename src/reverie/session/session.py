@@ -143,6 +143,9 @@ class Session:
         """What the session is made of."""
         return self._parts
 
+    def __repr__(self) -> str:
+        return f"<Session {self.id} with {self._options.model} in {self._options.directory}>"
+
     async def __aenter__(self) -> Self:
         return self
 

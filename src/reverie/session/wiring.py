@@ -62,7 +62,12 @@ def build_process_options(project: Path, model: str | None, approver: Approver |
     directory = project.expanduser().resolve()
     configuration = load_agreed_configuration(SettingsFlags(project=directory))
     name = model_choice(configuration.configuration, model).name
-    return build_agreed_options(configuration, directory, name, approver=approver, is_interactive=approver is not None)
+    options = build_agreed_options(
+        configuration, directory, name, approver=approver, is_interactive=approver is not None
+    )
+    # A program that opens sessions goes on after the turn, unlike `-p`: it learns whether or not somebody can be asked.
+    learning = replace(options.settings.extraction, noninteractive=True)
+    return replace(options, settings=replace(options.settings, extraction=learning))
 
 
 def build_options(

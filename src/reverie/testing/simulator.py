@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from reverie.errors import Unavailable
 from reverie.messages.blocks import Json
 from reverie.testing.clock import SettableClock
 from reverie.values import value
@@ -17,7 +18,6 @@ from reverie_simulator.clock import MovableClock
 from reverie_simulator.explain import Explanation
 from reverie_simulator.script import RuleScript, Script, ScriptAction, ScriptRule
 from reverie_simulator.script_file import read_script, script_from_json
-from reverie_simulator.server import BackgroundServer
 from reverie_simulator.simulation import Record, Simulation
 
 API_KEY = "simulated"
@@ -69,6 +69,12 @@ def simulator(
     The script is a callable, a list of rules, the JSON of a script file, or the path of one; without one every reply is
     an echo. `window_tokens` is the window of every model instead of its own.
     """
+    try:
+        from reverie_simulator.server import BackgroundServer
+    except ImportError as problem:
+        raise Unavailable(
+            f"the simulator requires {problem.name}, which is not installed; run `pip install 'reverie[web]'`"
+        ) from problem
     simulation = Simulation(
         clock=clock or SettableClock(), seed=seed, script=_script(script), window_tokens=window_tokens
     )

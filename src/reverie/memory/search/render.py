@@ -77,6 +77,10 @@ class Hit:
     file_time: datetime | None = None
     """When its file was last changed."""
 
+    def __repr__(self) -> str:
+        """What a person wants to see of a hit; its fields have the rest."""
+        return f"Hit({self.topic.name!r}, score={self.score:.2f}, shown={self.shown!r}, why={self.why!r})"
+
     @property
     def trust(self) -> str | None:
         return self.topic.trust

@@ -45,6 +45,10 @@ class Commit:
     """The files it changed, the index left out."""
     parents: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """One line, as `reverie log` shows it."""
+        return f"Commit({self.commit[:8]}, {self.when:%Y-%m-%d %H:%M}, {self.change.author}: {self.change.reason!r})"
+
 
 def render_message(change: Change) -> str:
     """The commit message of a change."""
