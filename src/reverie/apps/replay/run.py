@@ -22,7 +22,7 @@ from reverie.context.client_messages import Followed
 from reverie.context.compaction import Compactor
 from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.receipt import receipts
-from reverie.context.spans import chain
+from reverie.context.spans import RESTORED, chain
 from reverie.context.strategy import Strategy
 from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.entries import AssistantEntry, AttachmentEntry, BoundaryEntry, Entry, PromptEntry, UserEntry
@@ -64,7 +64,7 @@ def replay(
     replayed = steps(entries)
     if not replayed:
         raise UserMistake(f"{file} contains no model reply; nothing to replay")
-    run = _Run(setup, replayed[0].at)
+    run = ReplayRun(setup, replayed[0].at)
     rows: list[RequestRow] = []
     stopped: str | None = None
     started = time.perf_counter()
@@ -92,7 +92,7 @@ def replay(
     )
 
 
-class _Run:
+class ReplayRun:
     """The state of one replay: the conversation, what keeps it small, and the provider's cache."""
 
     def __init__(self, setup: ReplaySetup, start: datetime) -> None:
@@ -215,7 +215,9 @@ def steps(entries: Sequence[Entry]) -> list[ReplayStep]:
             continue
         if not isinstance(entry, UserEntry | AttachmentEntry | PromptEntry):
             continue
-        if isinstance(entry, UserEntry) and entry.is_summary:
+        if (isinstance(entry, UserEntry) and entry.is_summary) or (
+            isinstance(entry, AttachmentEntry) and RESTORED in entry.data
+        ):
             continue
         if reply:
             replay_steps.append(_step(arrived, reply, clock))

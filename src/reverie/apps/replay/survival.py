@@ -44,17 +44,33 @@ class Expected:
         return f"{self.sort.value} {self.pointer}".strip() + f": {flat[:_LABEL_CHARS]}"
 
 
+@value
+class Survival:
+    """What became of everything that must survive."""
+
+    expected: int
+    absent: tuple[Expected, ...]
+    """What does not stand in the view."""
+    lost: tuple[Expected, ...]
+    """What of this the view does not list as left out either, with where it can be read."""
+
+
 def lost(entries: Sequence[Entry], view: View) -> tuple[Expected, ...]:
     """What the conversation of a view holds and the view neither tells nor lists as left out."""
+    return measure_survival(entries, view).lost
+
+
+def measure_survival(entries: Sequence[Entry], view: View) -> Survival:
+    """Look for everything that the conversation of a view holds in the view itself."""
     whole = chain(entries, view.leaf)
     view_text = _flat("\n".join(plain(item) for item in view.items))
     there = {item.uuid for item in view.items if item.uuid}
     written = receipts(whole)
     left_out = written[-1].of(Fate.PART, Fate.OUT) if written else ()
-    return tuple(
-        one
-        for one in dict.fromkeys(collect_expected(whole))
-        if not _stands(one, view_text, there) and not any(_lists(line, one) for line in left_out)
+    expected = tuple(dict.fromkeys(collect_expected(whole)))
+    absent = tuple(one for one in expected if not _stands(one, view_text, there))
+    return Survival(
+        len(expected), absent, tuple(one for one in absent if not any(_lists(line, one) for line in left_out))
     )
 
 
