@@ -7,8 +7,7 @@ function what is left of what the user said and decided, which files were touche
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
 from reverie.apps.replay.run import ReplayRun, ReplaySetup, steps
@@ -67,9 +66,7 @@ def compare_strategies(
         setup = ReplaySetup(model, profile(model), budget, settings, by_name[name])
         run = ReplayRun(setup, recording[0].at)
         rows = [run.request(step, number) for number, step in enumerate(recording, 1)]
-        full = Usage(
-            input_tokens=sum(row.tokens for row in rows), output_tokens=sum(row.output for row in rows)
-        )
+        full = Usage(input_tokens=sum(row.tokens for row in rows), output_tokens=sum(row.output for row in rows))
         results.append(
             StrategyResult(
                 name=words,

@@ -43,7 +43,8 @@ _HALF_NO = lazy_regex(
 _ELSEWHERE = lazy_regex(r"(?:it|this|that|they|he|she|these|those|there|es|sie|er)\b|它|这|那", re.IGNORECASE)
 """What such a statement is about was said before it."""
 _MORE = lazy_regex(
-    r"\b(?:any ?more|any longer|still|always|please|mehr|immer|stets|bitte)\b"
+    r"\b(?:any ?more|any longer|from (?:now|today) on|as of (?:now|today)|still|always|please|mehr|immer|stets|bitte"
+    r"|ab (?:jetzt|heute|sofort)|künftig)\b|从现在起|从今以后|今后|今後は?|これからは?"
     r"|总是|始终|一定要|务必|必须|永远|一律|优先|请|使用|要|用|常に|必ず|いつも|絶対に?|決して|利用|使",
     re.IGNORECASE,
 )

@@ -190,7 +190,7 @@ class Dreams:
         proposal = self._propose_by_rules(texts, read_state(self.folder))
         return report_proposal(
             "previewed" if proposal.steps else "unchanged",
-            replace(proposal, over=over_limits(proposal.steps, len(texts))),
+            replace(proposal, over=over_limits(proposal.steps, len(texts), today=self.now().date())),
         )
 
     def estimate(self, forks: ForkRunner) -> DreamEstimate:
@@ -312,7 +312,9 @@ class Dreams:
                 f"the model stopped, continued by rules: {model_proposal.reason}" if model_proposal is not None else ""
             )
             proposal = await asyncio.to_thread(self._propose_by_rules, texts, state)
-        proposal = replace(proposal, over=(*proposal.over, *over_limits(proposal.steps, len(texts))))
+        proposal = replace(
+            proposal, over=(*proposal.over, *over_limits(proposal.steps, len(texts), today=self.now().date()))
+        )
         if reach == "nothing" or (reach == "limits" and proposal.over):
             if not proposal.steps:
                 remove_proposal(self.folder)
@@ -384,7 +386,7 @@ class Dreams:
                 states[anchor] = state is AnchorState.broken
             return states[anchor]
 
-        return TidyContext(self._day_of, is_broken)
+        return TidyContext(self._day_of, is_broken, self.now().date())
 
     def _has_commit(self, commit: str) -> bool:
         from reverie.memory.project_repository import has_commit

@@ -5,8 +5,8 @@ others did. No step removes a topic: `None` sends it to the archive.
 
 How far a dream may go by itself is limited; whatever goes further waits for a person. Merging is not limited as long as
 every word lives on in what is kept and the topics have a subject in common. Retiring is: few at once, nothing pinned,
-nothing that the user said unless a newer word of theirs takes its place. An edit that takes most of a text away counts
-too, and one that takes a number or a name from what the user said.
+nothing that the user said unless a newer word of theirs takes its place or the day until which it held has passed. An
+edit that takes most of a text away counts too, and one that takes a number or a name from what the user said.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -190,24 +190,29 @@ def _step_row(step: DreamStep) -> dict[str, Any]:
     }
 
 
-def over_limits(steps: Sequence[DreamStep], topics: int, *, retired_share: float = RETIRED_SHARE) -> tuple[str, ...]:
-    """Why these steps need a person's word; empty when they do not. `topics` is how many there are."""
+def over_limits(
+    steps: Sequence[DreamStep], topics: int, *, today: date | None = None, retired_share: float = RETIRED_SHARE
+) -> tuple[str, ...]:
+    """Why these steps need a person's word; empty when they do not. `topics` is how many there are.
+
+    With `today`, what the user stated for a time that has passed may go.
+    """
     reasons: list[str] = []
     retired = [path for step in steps for path in step.archived if not _lives_on(step, path)]
     if len(retired) > retired_share * topics:
         reasons.append(f"it would archive {len(retired)} of {topics} topics, more than {retired_share:.0%}")
     for step in steps:
-        reasons += _of_step(step)
+        reasons += _of_step(step, today)
     return tuple(dict.fromkeys(reasons))
 
 
-def _of_step(step: DreamStep) -> Iterator[str]:
+def _of_step(step: DreamStep, today: date | None) -> Iterator[str]:
     before, after = _topics(step.before), _topics(step.after)
     for path, topic in before.items():
         if path in step.archived:
             if topic.pinned and not any(each.pinned for each in after.values()):
                 yield f"it would archive {path}, which is pinned"
-            if topic.trust is Trust.said and not _is_followed(topic, after):
+            if topic.trust is Trust.said and not _is_followed(topic, after) and not _has_passed(topic, today):
                 yield f"it would archive {path}, which the user stated, without a newer statement"
             if step.kind is StepKind.merge and not _has_kin(path, before):
                 yield f"it would merge {path} with topics on another subject"
@@ -249,6 +254,10 @@ def _is_followed(topic: Topic, after: Mapping[str, Topic]) -> bool:
         return True
     day = topic.observed
     return any(each.observed is not None and day is not None and each.observed > day for each in user_topics)
+
+
+def _has_passed(topic: Topic, today: date | None) -> bool:
+    return topic.expires is not None and today is not None and topic.expires < today
 
 
 def _is_kept(old: Topic, new: Topic, least: float = KEPT_SHARE) -> bool:

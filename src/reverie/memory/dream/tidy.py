@@ -1,9 +1,10 @@
 """The dream without a model: pure and deterministic; a second run finds nothing to do.
 
-It marks memories whose anchor no longer exists, adds the date to relative words such as `tomorrow` where a fact is of
-a day, and merges memories that say the same: the best name stays, sources are joined, differing words are kept.
-Merging is conservative: same type, same negations, same numbers and names, and at most one of two has words of its own.
-A word of the user is never mixed with a conclusion of the agent: those merge only where the conclusion adds nothing.
+It archives what has had its time (`retire`), marks memories whose anchor no longer exists, adds the date to relative
+words such as `tomorrow` where a fact is of a day, and merges memories that say the same: the best name stays, sources
+are joined, differing words are kept. Merging is conservative: same type, same negations, same numbers and names, and at
+most one of two has words of its own. A word of the user is never mixed with a conclusion of the agent: those merge only
+where the conclusion adds nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from reverie.memory.dream.likeness import (
     telling_words,
 )
 from reverie.memory.dream.proposal import Contradiction, DreamStep, StepKind
+from reverie.memory.dream.retire import find_retired
 from reverie.memory.extraction.dates import resolve_dates
 from reverie.memory.search.analyze import terms
 from reverie.memory.store.erased_sentences import normal
@@ -293,6 +295,8 @@ class TidyContext:
     day_of: Callable[[Topic], date | None] = lambda topic: topic.observed
     """The day on which a topic was written."""
     is_broken: Callable[[Anchor], bool] = lambda _anchor: False
+    today: date | None = None
+    """Without it nothing is archived for its age."""
 
 
 @value
@@ -347,8 +351,17 @@ def tidy(texts: Mapping[str, str], world: TidyContext, drafts: Mapping[str, Draf
         if not merges:
             break
         changed = {merge.kept.path for merge in merges}
-    steps = (_step(topic, parsed[path], groups[path], drafted[path], texts) for path, topic in topics.items())
-    return Tidied(tuple(step for step in steps if step), contradictions(list(topics.values())))
+    changes = (_step(topic, parsed[path], groups[path], drafted[path], texts) for path, topic in topics.items())
+    steps = [step for step in changes if step]
+    texts_after = {**texts, **{path: text for step in steps for path, text in step.after.items() if text is not None}}
+    saved = {path: topic for path, topic in topics.items() if path in texts}
+    found = contradictions(list(topics.values()))
+    retired = list(
+        find_retired(saved, texts_after, [each for each in found if saved.keys() >= set(each.paths)], world.today)
+    )
+    gone = {path for step in retired for path in step.archived}
+    open_pairs = tuple(each for each in found if not gone & set(each.paths))
+    return Tidied(tuple(_join_steps(steps, retired, texts)), open_pairs)
 
 
 def tidy_after(texts: Mapping[str, str], steps: Sequence[DreamStep], world: TidyContext) -> Tidied:
@@ -359,12 +372,18 @@ def tidy_after(texts: Mapping[str, str], steps: Sequence[DreamStep], world: Tidy
     changed = {path: text for step in steps for path, text in step.after.items()}
     texts_left = {path: text for path, text in {**texts, **changed}.items() if text is not None}
     tidied = tidy(texts_left, world)
+    joined = _join_steps(steps, tidied.steps, texts)
+    return Tidied(tuple(step for step in joined if step.before != step.after), tidied.contradictions)
+
+
+def _join_steps(steps: Sequence[DreamStep], further: Sequence[DreamStep], texts: Mapping[str, str]) -> list[DreamStep]:
+    """All of these, those as one that touch the same file."""
     joined = list(steps)
-    for step in tidied.steps:
+    for step in further:
         touched = [each for each in joined if each.after.keys() & step.after.keys()]
         joined = [each for each in joined if each not in touched]
         joined.append(_one_step([*touched, step], texts))
-    return Tidied(tuple(step for step in joined if step.before != step.after), tidied.contradictions)
+    return joined
 
 
 def _one_step(steps: Sequence[DreamStep], texts: Mapping[str, str]) -> DreamStep:

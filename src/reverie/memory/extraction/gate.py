@@ -19,6 +19,7 @@ from reverie.memory.extraction.known import KnownMatch, KnownTopics, Likeness
 from reverie.memory.extraction.similarity import Similarity
 from reverie.memory.search.analyze import terms
 from reverie.memory.store.erased_sentences import normal, recognisable_sentences
+from reverie.memory.topics.age import KEPT_DAYS_AFTER
 from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.topic import MemoryType, Trust
 from reverie.messages.injection import Suspicion, flags
@@ -27,8 +28,6 @@ from reverie.values import value
 
 QUOTE_CHARS = 200
 """Enough of a refused sentence to recognise it."""
-KEPT_DAYS_AFTER = 90
-"""A deadline explains the work around it for a while after it has passed."""
 _SHORTEST_ECHO_CHARS = 20
 """A shorter text is found in others by chance."""
 _FLAGS = re.VERBOSE | re.IGNORECASE
