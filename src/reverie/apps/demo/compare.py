@@ -23,8 +23,8 @@ from reverie.values import value
 COMPARED = {
     "default": "Reverie",
     "truncate": "drop the oldest",
-    "clear-tools": "empty old tool results",
-    "summarise": "one summary, last exchange",
+    "clear-tools": "empty old results",
+    "summarise": "one summary",
 }
 """Strategies of `reverie replay`, and what they do in words."""
 

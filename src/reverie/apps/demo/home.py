@@ -13,24 +13,26 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
-from importlib.resources import files
 from itertools import count
 from pathlib import Path
 
 from reverie import __version__
-from reverie.apps.demo.project import BANKS, Bank, git_dates, write_project
+from reverie.apps.demo.migration import migration_turns
+from reverie.apps.demo.project import BANKS, git_dates, write_project
 from reverie.apps.demo.script import ScriptedSession, ScriptedTurn, read_story
 from reverie.apps.demo.simulated_model import SimulatedModel
 from reverie.files import write_atomic
 from reverie.files.locks import locked
+from reverie.hosts.catalogue import read_any_entries
 from reverie.memory.dream.dreams import Dreamt
 from reverie.memory.extraction.learn import Learned
 from reverie.memory.memory import Memory
+from reverie.messages.entries import AttachmentEntry
 from reverie.session import wiring
 from reverie.session.options import SessionOptions
 from reverie.session.session import Session
@@ -42,8 +44,8 @@ from reverie_simulator.script import Incoming, ScriptAction, ToolCall
 
 MODEL = "claude-sonnet-4-5"
 WEEKS = 3
-DAYS = 19
-"""From the first Monday to the last Friday."""
+LAST_DAY = 18
+"""The last Friday."""
 LONG_DAY, LONG_WINDOW = 16, 80_000
 """The day of the long session, and the window that it is held in."""
 DREAM_DAYS = (4, 11, 18)
@@ -51,6 +53,27 @@ _FORMAT = 1
 _REQUEST_SECONDS = 11
 _FRESH_DAYS = 14
 """A home of longer ago is made anew, so that its last days are recent ones."""
+
+REQUEST = "Write a test for the rejects of the importer, down to the database."
+TEST_FILE = "tests/test_rejects.py"
+ADVICE = "mock the database"
+"""What the simulated model looks for in a request."""
+MOCKED_TEST = """\
+from unittest import mock
+
+
+def test_rejects():
+    database = mock.Mock()
+    assert database.execute("select * from rejects")
+"""
+REAL_TEST = """\
+from ledgerbird.database import connect
+
+
+def test_rejects():
+    with connect() as database:
+        assert database.execute("select 1").fetchone() == (1,)
+"""
 
 Progress = Callable[[int, int, str], None]
 """Told how many of how many steps are done, and what is next."""
@@ -86,7 +109,8 @@ class ByHand:
     type: str
     name: str
     text: str
-    body: str = ""
+    ended_days_ago: int | None = None
+    """How long before that day it ceased to hold."""
 
 
 BY_HAND = (
@@ -98,13 +122,37 @@ BY_HAND = (
     ),
     ByHand(9, "project", "Auditors", "The auditors come tomorrow and want the import log of August."),
     ByHand(
-        11,
+        10,
+        "feedback",
+        "Tickets and subjects",
+        "Write commit messages in the imperative, leave ticket numbers out of the subject, they belong in the body.",
+    ),
+    ByHand(
+        17,
         "feedback",
         "Integration tests and mocks",
         "Never mock the database in integration tests; a mock hid a broken migration in spring.",
     ),
     ByHand(17, "project", "Deploys", "We deploy on Thursdays from now on, after the reconciliation run."),
+    ByHand(17, "project", "Beta", "The beta of the mobile app is open to all customers of Tidewater.", 120),
+    ByHand(
+        18,
+        "feedback",
+        "Cents",
+        "Amounts are stored in cents as integers, never as floats, rounding cost us a reconciliation.",
+    ),
 )
+"""The last one comes after the last dream, so that a proposal waits for a person."""
+
+
+@value
+class Asked:
+    """The same request at one point of the story, and what came of it."""
+
+    recalled: tuple[str, ...]
+    """The names of the memories that joined it."""
+    written: str
+    """The file that the model wrote."""
 
 
 class DemoHome:
@@ -163,20 +211,27 @@ class DemoHome:
         window_tokens: int | None = None,
         heard: Callable[[], None] = lambda: None,
     ) -> Path:
-        """Hold a session; its transcript. `heard` is called after every turn."""
+        """Hold a session as it is written down; its transcript. `heard` is called after every turn."""
         self.clock.set(start)
-        actions: list[ScriptAction] = []
+        turns = list(turns)
+        actions = iter([action for turn in turns for action in turn.actions])
 
         def answer(_: Incoming) -> ScriptAction | None:
             self.clock.advance(seconds=_REQUEST_SECONDS)
-            return actions.pop(0) if actions else None
+            return next(actions, None)
 
         self._provider.script = answer
+        transcript = await self._hold(turns, window_tokens, heard)
+        assert next(actions, None) is None, f"the script of {transcript} goes on"
+        return transcript
+
+    async def _hold(
+        self, turns: Iterable[ScriptedTurn], window_tokens: int | None, heard: Callable[[], None] = lambda: None
+    ) -> Path:
         model = SimulatedModel(MODEL, self._provider, self.clock.now)
         async with Session.open(self.build_options(model, window_tokens)) as session:
             for turn in turns:
                 self.clock.advance(minutes=turn.minutes)
-                actions[:] = turn.actions
                 async for _ in session.send(turn.text):
                     pass
                 heard()
@@ -192,16 +247,17 @@ class DemoHome:
         """What somebody typed themselves."""
         from reverie.memory.topics.draft import draft_topic
 
-        self.clock.set(self.clock.at(each.day, 17, 20))
+        topic = draft_topic(each.name, each.text, each.type, each.text, trust="said")
+        if each.ended_days_ago is not None:
+            ended = self.clock.now().date() - timedelta(days=each.ended_days_ago)
+            topic = replace(topic, observed=ended - timedelta(days=30), expires=ended)
         with self.open_memory() as memory:
-            topic = draft_topic(each.name, each.text, each.type, each.body or each.text, trust="said")
             memory.keep(topic)
 
-    async def dream(self, day: int, *, review: bool = False) -> Dreamt:
-        """A dream at night."""
-        self.clock.set(self.clock.at(day, 23, 30))
+    def dream(self, *, review: bool = False) -> Dreamt:
+        """A dream at this moment."""
         with self.open_memory() as memory:
-            return await memory.dream(review=review)
+            return asyncio.run(memory.dream(review=review))
 
     def play_long_session(self, heard: Callable[[], None] = lambda: None) -> Path:
         """The day on which all banks move to one reader."""
@@ -209,8 +265,34 @@ class DemoHome:
         start = self.clock.at(LONG_DAY, 9, 5)
         return asyncio.run(self.play(turns, start, LONG_WINDOW, heard))
 
+    def ask(self, moment: datetime) -> Asked:
+        """The request of the story, in a session of its own, to a model that follows one rule.
+
+        The simulated model mocks the database in the test that it writes, unless the request tells it not to. It reads
+        nothing but the request.
+        """
+        path = self.project / TEST_FILE
+        self.clock.set(moment)
+
+        def answer(incoming: Incoming) -> ScriptAction:
+            self.clock.advance(seconds=_REQUEST_SECONDS)
+            if incoming.answered_tools:
+                return ScriptAction(text=f"The test is in `{TEST_FILE}`.")
+            is_told = ADVICE in json.dumps(incoming.body, ensure_ascii=False)
+            call = ToolCall("Write", {"file_path": str(path), "content": REAL_TEST if is_told else MOCKED_TEST})
+            return ScriptAction(text="I write the test.", tool_calls=(call,))
+
+        self._provider.script = answer
+        transcript = asyncio.run(self._hold([ScriptedTurn(REQUEST)], None))
+        recalled = _read_recalled(transcript)
+        with self.open_memory() as memory:
+            names = {memory.directory / topic.path: topic.name for topic in memory.topics()}
+        asked = Asked(tuple(names[place] for place in recalled if place in names), path.read_text(encoding="utf-8"))
+        path.unlink()
+        return asked
+
     def play_day(self, day: int, heard: Callable[[], None] = lambda: None) -> DayReport:
-        """Everything that happens on one day: sessions, what they taught, what is saved by hand, a dream on Fridays."""
+        """Everything that happens on one day: sessions, what they taught, what is saved by hand."""
         sessions: list[Path] = []
         learned = Learned()
         for script in self.story:
@@ -221,11 +303,22 @@ class DemoHome:
         if day == LONG_DAY:
             sessions.append(self.play_long_session(heard))
             learned += asyncio.run(self.learn(sessions[-1]))
-        for each in BY_HAND:
+        self.clock.set(self.clock.at(day, 18))
+        for each in BY_HAND[:-1]:
             if each.day == day:
                 self.save(each)
-        dreamt = asyncio.run(self.dream(day)) if day in DREAM_DAYS else None
-        return DayReport(day, tuple(sessions), learned, dreamt)
+        return DayReport(day, tuple(sessions), learned)
+
+    def play_night(self, day: int) -> Dreamt | None:
+        """A dream in the night after a Friday."""
+        self.clock.set(self.clock.at(day, 23, 30))
+        return self.dream() if day in DREAM_DAYS else None
+
+    def leave_proposal(self) -> Dreamt:
+        """One more memory and one more dream, which waits for somebody to look at it."""
+        self.clock.set(self.clock.at(LAST_DAY, 23, 45))
+        self.save(BY_HAND[-1])
+        return self.dream(review=True)
 
     @cached_property
     def story(self) -> list[ScriptedSession]:
@@ -240,45 +333,19 @@ class DayReport:
     day: int
     sessions: tuple[Path, ...]
     learned: Learned
-    dreamt: Dreamt | None
 
 
-def migration_turns(project: Path) -> list[ScriptedTurn]:
-    """The long session: what is typed before some of the banks, and the work on each."""
-    text = (files("reverie.apps.demo") / "migration.md").read_text(encoding="utf-8")
-    typed: dict[int, str] = {}
-    for part in text.split("@@ before ")[1:]:
-        before, _, words = part.partition("\n")
-        typed[int(before)] = words.strip()
-    turns: list[ScriptedTurn] = []
-    for number, bank in enumerate(BANKS, 1):
-        turn = ScriptedTurn(typed.get(number) or f"Next: {bank.name}.", minutes=4 if number % 6 else 9)
-        turn.actions += _move_bank(bank, project)
-        if number == len(BANKS):
-            turn.actions[-1] = ScriptAction(text="All banks read through `reader.py` now. The release note follows.")
-        turns.append(turn)
-    return turns
-
-
-def _move_bank(bank: Bank, project: Path) -> list[ScriptAction]:
-    """What the model does for one bank: read, replace, check; where its guess was wrong, look at a row and correct."""
-    path, check = str(project / bank.path), {"command": f"python3 tools/check.py {bank.slug}"}
-    guess, right = bank.new_reader(usual=True), bank.new_reader()
-    edit = {"file_path": path, "old_string": bank.old_reader, "new_string": guess}
-    actions = [
-        ScriptAction(text=f"{bank.name} is next.", tool_calls=(ToolCall("Read", {"file_path": path}),)),
-        ScriptAction(tool_calls=(ToolCall("Edit", edit),)),
-        ScriptAction(tool_calls=(ToolCall("Bash", check),)),
-    ]
-    if not bank.is_usual:
-        sample = {"file_path": str(project / "samples" / f"{bank.slug}.csv")}
-        correct = {"file_path": path, "old_string": guess, "new_string": right}
-        actions += [
-            ScriptAction(text="The check fails; I look at a row.", tool_calls=(ToolCall("Read", sample),)),
-            ScriptAction(tool_calls=(ToolCall("Edit", correct),)),
-            ScriptAction(tool_calls=(ToolCall("Bash", check),)),
-        ]
-    return [*actions, ScriptAction(text=f"{bank.name} reads through the one reader now; its sample is as expected.")]
+def _read_recalled(transcript: Path) -> list[Path]:
+    """The memories that were shown whole in a session."""
+    found: list[Path] = []
+    for entry in read_any_entries(transcript):
+        if isinstance(entry, AttachmentEntry) and entry.kind == "relevant_memories":
+            memories = entry.data["memories"]
+            assert isinstance(memories, list)
+            found += [
+                Path(str(each["path"])) for each in memories if isinstance(each, dict) and each["shown"] == "whole"
+            ]
+    return found
 
 
 def first_monday(today: date) -> date:
@@ -304,18 +371,23 @@ def open_demo_home(root: Path, now: datetime, progress: Progress = lambda _done,
 def make_demo_home(root: Path, now: datetime, progress: Progress = lambda _done, _of, _what: None) -> DemoHome:
     """Everything from the first Monday to the last Friday."""
     home = start_demo_home(root, now)
-    turns = len(BANKS)
-    of = DAYS + turns
-    for day in range(DAYS):
-        steps = count(day + turns * (day > LONG_DAY))
+    home.ask(home.clock.at(0, 8, 30))
+    steps = count()
+    of = LAST_DAY + 1 + len(BANKS)
 
-        def heard(steps: Iterator[int] = steps) -> None:
-            progress(next(steps), of, f"{home.clock.now():%A, %d %B, %H:%M}")
+    def heard() -> None:
+        progress(next(steps), of, f"{home.clock.now():%A, %d %B}")
 
-        progress(next(steps), of, f"{home.clock.at(day, 9):%A, %d %B}")
+    for day in range(LAST_DAY + 1):
+        home.clock.set(home.clock.at(day, 8))
+        heard()
         home.play_day(day, heard)
-    progress(of, of, "")
+        if day == LAST_DAY:
+            home.ask(home.clock.at(day, 16))
+        home.play_night(day)
+    home.leave_proposal()
     finish_demo_home(home)
+    progress(of, of, "")
     return home
 
 

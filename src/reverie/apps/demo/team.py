@@ -2,75 +2,82 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-
-from reverie.apps.cli.program import run
+from reverie.apps.demo.page import Page
 
 REPO = "ledgerbird/ledgerbird"
 MEMORY = "Integration tests need the database of docker compose; a mock hid a broken migration."
 REQUEST = "how do I run the integration tests?"
 _NEEDED = ("granian", "httpx2", "sqlalchemy", "alembic")
 _START_SECONDS = 60
+_COMMAND_SECONDS = 120
 
 
-def show_team(root: Path, screen: Console) -> None:
-    """A server, Ada who saves, Bob who is reminded."""
-    screen.rule("two people share a memory over a server on this machine")
+def tell_team(root: Path, page: Page) -> None:
+    """A server, Mira who saves, Tom who is reminded."""
+    page.head("Two people share a memory, over a server on this machine")
     if not all(map(find_spec, _NEEDED)):
-        screen.print("Not shown: the server is not installed here (pip install 'reverie[server,team]').")
+        page.say("Not shown: the server is not installed here (pip install 'reverie[server,team]').")
         return
-    data = root / "server"
-    screen.print("[dim]whoever runs the server adds members and gives each a token[/]")
-    tokens = {name: _create_token(data, name) for name in ("ada", "bob")}
-    with _running_server(data) as url:
-        ada, bob = (_Colleague(root / name, name, screen) for name in tokens)
-        for colleague in (ada, bob):
-            token = root / f"{colleague.name}.token"
-            token.write_text(tokens[colleague.name], encoding="utf-8")
-            colleague.show("team", "join", url, "--repo", REPO, "--token-file", str(token))
-        ada.show("save", "--team", "--type", "project", "--name", "Integration tests", "--description", MEMORY)
-        ada.show("team", "push", "--yes")
-        bob.show("team", "pull")
-        bob.show("recall", REQUEST, "--limit", "1")
-    screen.print()
+    with page.working("starting a server with two members") as tell:
+        data = root / "server"
+        tokens = {name: _create_token(data, name) for name in ("mira", "tom")}
+        with _running_server(data) as url:
+            mira, tom = (_Colleague(root / name, name, page) for name in tokens)
+            for colleague in (mira, tom):
+                tell(f"{colleague.name} joins")
+                token = root / f"{colleague.name}.token"
+                token.write_text(tokens[colleague.name], encoding="utf-8")
+                colleague.run("team", "join", url, "--repo", REPO, "--token-file", str(token))
+            tell("mira saves and pushes, tom pulls and asks")
+            words = ("--type", "project", "--name", "Integration tests", "--description", MEMORY)
+            mira.run("save", "--team", *words)
+            mira.show(["save", "--team", "'Integration tests need the database of …'"], ())
+            mira.show(["team", "push"], mira.run("team", "push", "--yes"))
+            tom.show(["team", "pull"], tom.run("team", "pull"))
+            recalled = tom.run("recall", REQUEST, "--limit", "1")
+            tom.show(["recall", f"'{REQUEST}'"], recalled.splitlines()[:2])
 
 
 class _Colleague:
     """Somebody with a home and a checkout of their own."""
 
-    def __init__(self, folder: Path, name: str, screen: Console) -> None:
+    def __init__(self, folder: Path, name: str, page: Page) -> None:
         self.name = name
-        self._screen = screen
+        self._page = page
         project = folder / "ledgerbird"
         project.mkdir(parents=True)
         homes = ("--set", f"home={folder / 'home'}", "--set", f"config_home={folder / 'host'}")
         self._options = ("--project", str(project), *homes)
 
-    def show(self, *arguments: str) -> None:
-        """Run a command and show what it prints."""
-        words = " ".join(f"'{word}'" if " " in word else word for word in arguments)
-        self._screen.print(f"\n[cyan]{self.name}> reverie {escape(words)}[/]")
-        self._screen.file.flush()
-        code = run([*self._options, *arguments])
-        assert code == 0, f"reverie {words} ended with {code}"
+    def run(self, *arguments: str) -> str:
+        """Run a command of the program; what it prints."""
+        return run_program(*self._options, *arguments)
+
+    def show(self, words: Sequence[str], output: str | Sequence[str]) -> None:
+        """A command, and what it printed."""
+        self._page.line(f"{self.name}> reverie {' '.join(words)}", "cyan")
+        for line in output.splitlines() if isinstance(output, str) else output:
+            self._page.line(line, indent=2)
+
+
+def run_program(*arguments: str) -> str:
+    """The program in a process of its own; what it prints."""
+    command = [sys.executable, "-m", "reverie", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_SECONDS, check=False)
+    assert done.returncode == 0, f"reverie {' '.join(arguments)} ended with {done.returncode}: {done.stderr}"
+    return done.stdout
 
 
 def _create_token(data: Path, name: str) -> str:
-    with redirect_stdout(io.StringIO()) as printed:
-        assert run(["serve", "--data", str(data), "members", "--add", name]) == 0
-        printed.truncate(0)
-        printed.seek(0)
-        assert run(["serve", "--data", str(data), "token", "--member", name, "--repo", REPO]) == 0
-    return printed.getvalue().strip()
+    run_program("serve", "--data", str(data), "members", "--add", name)
+    return run_program("serve", "--data", str(data), "token", "--member", name, "--repo", REPO).strip()
 
 
 @contextmanager

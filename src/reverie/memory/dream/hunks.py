@@ -73,6 +73,8 @@ def _hunks(number: int, step: DreamStep) -> Iterator[Hunk]:
 def _step_diff(step: DreamStep) -> str:
     shown = []
     for path, after in step.after.items():
+        if step.before.get(path) == after:
+            continue
         old, new = _lines(step.before.get(path)), _lines(after)
         body = "".join(_render_hunk(old, new, group) for group in _groups(old, new))
         shown.append(

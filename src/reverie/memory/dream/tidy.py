@@ -244,9 +244,10 @@ def _find_additions(best: Topic, less: Topic) -> Iterator[str]:
             yield paragraph.strip("\n")
     remaining_text = f"{there}\n{less.body}"
     known_terms = set(terms(remaining_text))
-    if not set(terms(less.description)) <= known_terms or find_mismatch(
+    is_new = not set(terms(less.description)) <= known_terms or find_mismatch(
         remaining_text, less.description, is_title=True
-    ):
+    )
+    if is_new and normal(less.description) not in normal(less.body):
         yield less.description
     elif not set(terms(_COPY.sub("", less.name))) <= known_terms and not _is_named_after_file(less):
         yield f"Also kept as: {less.name}"
@@ -359,8 +360,8 @@ def tidy(texts: Mapping[str, str], world: TidyContext, drafts: Mapping[str, Draf
     retired = list(
         find_retired(saved, texts_after, [each for each in found if saved.keys() >= set(each.paths)], world.today)
     )
-    gone = {path for step in retired for path in step.archived}
-    open_pairs = tuple(each for each in found if not gone & set(each.paths))
+    archived = {path for step in retired for path in step.archived}
+    open_pairs = tuple(each for each in found if not archived & set(each.paths))
     return Tidied(tuple(_join_steps(steps, retired, texts)), open_pairs)
 
 
