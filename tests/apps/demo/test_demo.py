@@ -90,7 +90,9 @@ def test_a_dream_merges_resolves_and_retires(shown: str) -> None:
 def test_strategies_are_compared_by_what_they_forgot_and_cost(shown: str) -> None:
     told = chapter(shown, 5)
     tokens = int(re.search(r"([\d,]+) tokens through", shown)[1].replace(",", ""))  # type: ignore[index]
-    forgotten = {name.strip(): int(lost) for name, lost in re.findall(r"^  (\w[\w ]+?) +\$[\d.]+ +(\d+)", told, re.M)}
+    forgotten = {
+        name.strip(): int(lost) for name, lost in re.findall(r"^  (\w[\w ]+?) +\$[\d.]+ +(\d+)", told, re.MULTILINE)
+    }
 
     assert tokens >= 150_000
     assert int(re.search(r"compacted (\d+) times", told)[1]) >= 2  # type: ignore[index]
