@@ -136,8 +136,9 @@ class MemoryDirectories:
 
     def __init__(self, places: Places, scope: Scope, *, root: Path | None, is_project: bool) -> None:
         self._places = places
-        self.scopes = (scope, user_scope(places)) if is_project else (scope,)
-        """Those that are always searched, the memory's own first."""
+        has_user = is_project and scope.folder.directory != places.user_memory
+        self.scopes = (scope, user_scope(places)) if has_user else (scope,)
+        """Those that are always searched, the memory's own first; none twice."""
         self._root = root
         self._folders: dict[Path, IndexedFolder] = {}
         self._embedder: tuple[Embeds | None] | None = None

@@ -661,11 +661,15 @@ class Memory:
             UserMistake: there is none, or more than one.
             Damaged: its file cannot be read.
         """
+        path = self.path_of(name)
+        indexed = self.index.read([path])
+        if path in indexed:  # in step with the file since the name was looked up
+            return indexed[path].topic
         from reverie.memory.store.worktree import read_topic
         from reverie.memory.topic_names import missing
 
         try:
-            return read_topic(self.scope.folder, self.path_of(name)) or missing(self.index, name)
+            return read_topic(self.scope.folder, path) or missing(self.index, name)
         except Damaged as problem:
             raise Damaged(
                 f"{self.directory}/{problem}", path=self.directory / problem.path, line=problem.line

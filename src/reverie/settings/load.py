@@ -170,7 +170,7 @@ def load(
     if problems or any(layer.givens for layer in layers):
         accepts = _read_answers_lazily(places, project) if trusted is None else lambda _key, _value: bool(trusted)
         merged = merge(layers, accepts=accepts, faults=_directory_fault(user_home), problems=problems)
-    misspelt = near_misses(environ, used=_secret_variables(merged.settings))
+    misspelt = near_misses(environ, used=_secret_variables(merged.settings)) if speaks(environ) else ()
     return Configuration(
         settings=merged.settings,
         origins=merged.origins,

@@ -7,7 +7,6 @@ of gigabytes costs as much as a small one.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +75,8 @@ def copy_tail(path: Path, folder: Path, most_bytes: int) -> Path:
     """
     if not path.is_file() or path.stat().st_size <= most_bytes or path.suffix != ".jsonl":
         return path
+    import shutil
+
     copy = folder / path.parent.name / path.name
     copy.parent.mkdir(parents=True, exist_ok=True)
     with path.open("rb") as source, copy.open("wb") as target:
