@@ -48,7 +48,6 @@ class Declined:
     """No compaction by notes."""
 
     reason: NotesRefusal
-    detail: str = ""
 
 
 Result: TypeAlias = StageOutcome | Declined
@@ -64,8 +63,8 @@ def compact_by_notes(case: Case, settings: Settings, file: NotesFile) -> Result:
         return Declined(NotesRefusal.BLANK)
     try:
         return _compact(case, settings, file)
-    except Exception as problem:  # noqa: BLE001 — any failure leads to the full compaction
-        return Declined(NotesRefusal.FAILED, f"{type(problem).__name__}: {problem}")
+    except Exception:  # noqa: BLE001 — any failure leads to the full compaction
+        return Declined(NotesRefusal.FAILED)
 
 
 def find_kept_start(items: Sequence[Item], uncovered: int, case: Case) -> int:
@@ -112,7 +111,7 @@ def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
     )
     before = case.overhead_tokens + case.weight(items)
     if replacement.tokens >= min(before, int(budget.compact_at_tokens * WORTHWHILE)):
-        return Declined(NotesRefusal.TOO_LARGE, f"{replacement.tokens:,} of {budget.compact_at_tokens:,} tokens")
+        return Declined(NotesRefusal.TOO_LARGE)
     return seal(case, replacement)
 
 

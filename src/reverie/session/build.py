@@ -136,7 +136,6 @@ def build_session(
         session_dream=session_dream,
         retention_sweep=RetentionSweep(options, core.folder, workspace.memory, emit),
         governor=core.governor,
-        folder=core.folder,
         shells=workspace.shells,
         emit=emit,
         extensions=extensions,

@@ -14,7 +14,6 @@ from reverie.context.conversation import Conversation
 from reverie.context.restore import RestoreContext
 from reverie.context.session_notes import NotesFile
 from reverie.extensions.hooks import Hooks
-from reverie.files.places import ProjectFolder
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import Entry, UserEntry
@@ -64,7 +63,6 @@ class SessionParts(LoopHost):
     session_dream: SessionDream
     retention_sweep: RetentionSweep
     governor: Governor
-    folder: ProjectFolder
     shells: Shells
     emit: Callable[[TurnEvent], None]
     extensions: Extensions

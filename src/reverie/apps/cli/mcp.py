@@ -77,7 +77,8 @@ def command(common: Common, *, is_http: bool, port: int, token_file: Path | None
         if not is_http:
             asyncio.run(serve_stdio(server))
             return
-        from reverie.apps.mcp.http import build_http_server, listen, read_or_create_token, url_of
+        from reverie.apps.loopback import listen
+        from reverie.apps.mcp.http import build_http_server, read_or_create_token, url_of
 
         place = token_file or configuration.home / TOKEN_FILE
         token = read_or_create_token(place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import socket
 import webbrowser
 from collections.abc import Callable
 
@@ -11,15 +10,15 @@ import uvicorn
 
 from reverie.apps.inspect.app import build_app
 from reverie.apps.inspect.page import Inspected
-from reverie.errors import UserMistake
+from reverie.apps.loopback import LOOPBACK, listen
 
 
 def run(inspected: Inspected, port: int, announce: Callable[[str], None], *, opens_browser: bool) -> None:
     """Serve until interrupted; the address has a token that works once."""
-    listening = _listen(port)
+    listening = listen(port)
     port = listening.getsockname()[1]
     token = secrets.token_urlsafe(24)
-    url = f"http://127.0.0.1:{port}/?token={token}"
+    url = f"http://{LOOPBACK}:{port}/?token={token}"
     app = build_app(inspected, port=port, token=token)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False))
     announce(url)
@@ -29,14 +28,3 @@ def run(inspected: Inspected, port: int, announce: Callable[[str], None], *, ope
         server.run(sockets=[listening])
     finally:
         inspected.close()
-
-
-def _listen(port: int) -> socket.socket:
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(("127.0.0.1", port))
-    except OSError as problem:
-        listening.close()
-        raise UserMistake(f"port {port} cannot be used ({problem.strerror}); choose another with --port") from problem
-    return listening

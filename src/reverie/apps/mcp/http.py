@@ -14,12 +14,12 @@ from typing import Any
 
 import uvicorn
 
+from reverie.apps.loopback import LOOPBACK
 from reverie.apps.mcp.server import MemoryServer
 from reverie.errors import UserMistake
 from reverie.files.durable import translate_os_errors, write_atomic
 
 PATH = "/mcp"
-LOOPBACK = "127.0.0.1"
 _TOKEN_BYTES = 32
 _REFUSED = b'{"error": "missing or wrong token: send `Authorization: Bearer TOKEN`"}'
 
@@ -56,21 +56,6 @@ def require_token(app: AsgiApp, token: str) -> AsgiApp:
         await app(scope, receive, send)
 
     return check_then_serve
-
-
-def listen(port: int) -> socket.socket:
-    """A listening socket on loopback; port 0 takes a free one."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((LOOPBACK, port))
-    except OSError as problem:
-        listener.close()
-        raise UserMistake(
-            f"cannot listen on {LOOPBACK}:{port}: {problem.strerror}; choose another with --port, 0 takes a free one"
-        ) from problem
-    listener.listen(128)
-    return listener
 
 
 def url_of(listener: socket.socket) -> str:

@@ -187,7 +187,7 @@ class FactCollector:
         elif name in _SHELLS:
             self._take_command(action, fact_round.number, outcome, shown)
         elif not kind:
-            self._take_lookup(action, fact_round.number, outcome, shown)
+            self._take_lookup(action, fact_round.number, shown)
         if name in _SILENT:
             return None
         self._take_trouble(shown, _short(where), fact_round.number, outcome)
@@ -199,12 +199,10 @@ class FactCollector:
         telling = telling_lines(shown) if action.answered else ()
         self._commands[text] = ShellCommand(text, outcome, telling, times, number)
 
-    def _take_lookup(self, action: RoundAction, number: int, outcome: ActionOutcome, shown: str) -> None:
+    def _take_lookup(self, action: RoundAction, number: int, shown: str) -> None:
         about = subject(action.call, 200)
         rows = [cut(row) for row in shown.split("\n") if row.strip()]
-        lookup = Lookup(
-            action.call.name, about, tuple(rows[:LOOKUP_LINES]), max(0, len(rows) - LOOKUP_LINES), number, outcome
-        )
+        lookup = Lookup(action.call.name, about, tuple(rows[:LOOKUP_LINES]), max(0, len(rows) - LOOKUP_LINES), number)
         self._lookups[(action.call.name, about)] = lookup
 
     def _take_trouble(self, shown: str, where: str, number: int, outcome: ActionOutcome) -> None:
@@ -244,9 +242,7 @@ def _decisions(request: UserRequest) -> Iterable[UserDecision]:
 def _step(fact_round: FactRound) -> RoundSummary:
     first_clause = next(iter(split_clauses(fact_round.said)), "")
     deeds = tuple(_to_deed(action) for action in fact_round.actions if action.call.name not in _SILENT)
-    return RoundSummary(
-        fact_round.first, fact_round.last, first_clause, deeds, fact_round.number, fact_round.size_bytes
-    )
+    return RoundSummary(fact_round.first, fact_round.last, first_clause, deeds, fact_round.size_bytes)
 
 
 def _to_deed(action: RoundAction) -> Deed:

@@ -99,7 +99,6 @@ class Lookup:
     more: int = 0
     """How many further lines there were."""
     last: int = 0
-    outcome: ActionOutcome = ActionOutcome.OK
 
 
 @value
@@ -186,7 +185,6 @@ class RoundSummary:
     said: str
     """The first sentence of the reply."""
     deeds: tuple[Deed, ...]
-    round: int
     size_bytes: int = 0
 
 
