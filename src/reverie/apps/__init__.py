@@ -7,5 +7,6 @@ inspection commands), `window_history` (what filled the window at each request),
 `find_session` (the transcript that is meant),
 `session_figures` (messages and cost of sessions), `bookings` (model calls of all sessions), `plain`
 (untrusted text made safe to print), `model_list` (models a user can switch to), `compact_argument` (the argument of
-`/compact`), `dream_session` (the session from which a model dreams).
+`/compact`), `dream_session` (the session from which a model dreams), `loopback` (sockets that only this machine
+reaches).
 """

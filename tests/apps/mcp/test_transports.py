@@ -20,7 +20,8 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from reverie.apps.mcp.http import build_http_server, create_app, listen, read_or_create_token, url_of
+from reverie.apps.loopback import listen
+from reverie.apps.mcp.http import build_http_server, create_app, read_or_create_token, url_of
 from reverie.apps.mcp.server import MemoryServer
 from reverie.errors import UserMistake
 
