@@ -26,6 +26,10 @@ PROMISES: dict[str, Requirement] = {
     ),
     "extraction:not-the-task": Requirement("orders for the task at hand, questions and small talk leave nothing"),
     "extraction:dates": Requirement("relative dates become absolute in the zone of the session; recurring days stay"),
+    "extraction:memory-model": Requirement(
+        "a session with the model `offline` learns and dreams through `model.memory` within the budget; where that"
+        " model cannot be asked, by rules"
+    ),
     "extraction:deterministic": Requirement("the same messages give the same memories"),
     "extraction:gate": Requirement(
         "what can be derived, is known, passing, injected, secret, a judgement or foreign is refused with its reason"

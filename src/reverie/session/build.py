@@ -33,6 +33,7 @@ from reverie.messages.entries import Entry, Envelope, OtherEntry, envelope_of
 from reverie.messages.message import Usage
 from reverie.messages.transcript import Transcript
 from reverie.models.ledger import Booked, Booking, Governor, append_booking, read_bookings
+from reverie.models.offline import OFFLINE
 from reverie.models.ports import Model
 from reverie.models.profiles import cost, profile
 from reverie.models.tokens.window import budget_by, narrower_budget
@@ -58,6 +59,7 @@ from reverie.session.parts import SessionParts
 from reverie.session.project_trust import keep_rule
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import RetentionSweep
+from reverie.session.subagents.fork import ForkModel
 from reverie.session.subagents.subagents import Subagents, build_subagents
 from reverie.session.team_memory import TeamMemory
 from reverie.session.tool_calls import Permits, ToolCalls
@@ -361,6 +363,8 @@ def _build_background(
     """What runs beside turns and after them."""
     options, settings, log, memory = core.options, core.options.settings, core.log, workspace.memory
     selector = settings.model.background
+    memory_model = settings.model.memory if options.model == OFFLINE else None
+    open_memory_model = partial(_open_memory_model, core, memory_model) if memory_model else None
     recall = SessionRecall(
         memory,
         log,
@@ -394,6 +398,7 @@ def _build_background(
         ),
         model_name=options.model,
         chore=_build_chore(options, log.session, "extraction", f"what the session {log.session} taught"),
+        open_memory_model=open_memory_model,
     )
     session_dream = SessionDream(
         memory=memory,
@@ -405,8 +410,16 @@ def _build_background(
         is_interactive=options.is_interactive,
         is_on=core.enabled.dream,
         emit=core.emit,
+        open_memory_model=open_memory_model,
     )
     return recall, notes_writer, session_extraction, session_dream
+
+
+def _open_memory_model(core: _Core, name: str) -> ForkModel:
+    """The model for memory work of a session that has none of its own; raises `UserMistake` where there is none."""
+    options, model = core.options, core.make_model(name)
+    budget = budget_by(options.settings, model.name, overrides=options.overrides)
+    return ForkModel(model, profile(model.name, options.overrides), budget)
 
 
 def _hook_facts(core: _Core, desk: Desk, permits: Permits) -> JsonObject:

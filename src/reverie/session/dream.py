@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from reverie.errors import Error
+from reverie.errors import Error, UserMistake
 from reverie.memory.dream.dreams import Dreamt, Reach
 from reverie.memory.dream.lock import last_dream
 from reverie.memory.fork_runner import ForkRunner
@@ -17,7 +17,7 @@ from reverie.models.offline import OFFLINE
 from reverie.models.ports import Ending
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import Loop
-from reverie.session.subagents.fork import LoopForks
+from reverie.session.subagents.fork import ForkModel, LoopForks
 from reverie.settings import Settings
 
 _LOOK_BACK_DAYS = 30
@@ -38,6 +38,8 @@ class SessionDream:
     is_on: bool
     """Whether it dreams by itself."""
     emit: Callable[[TurnEvent], None]
+    open_memory_model: Callable[[], ForkModel] | None = None
+    """The model for memory work (`model.memory`), where the session has none of its own."""
     _task: asyncio.Task[None] | None = None
     _night: date | None = None
     """The day on which the logs of earlier days were last looked at."""
@@ -95,14 +97,20 @@ class SessionDream:
 
     async def _dreamer(self) -> tuple[ForkRunner | None, str]:
         """Whose fork dreams; None leaves it to the rules, with the reason where a model could have been asked."""
+        other = None
         if self.model_name == OFFLINE:
-            return None, ""
+            if self.open_memory_model is None:
+                return None, ""
+            try:
+                other = self.open_memory_model()
+            except UserMistake as problem:
+                return None, f"dream ran by rules, without the model: {problem}"
         self.governor.carry(await asyncio.to_thread(self._earlier))
         rounds = self.settings.dream.max_rounds // 3
-        refused = self.governor.refuses(rounds * self.loop.fork_estimate_usd())
+        refused = self.governor.refuses(rounds * self.loop.fork_estimate_usd(other.facts if other else None))
         if refused:
             return None, f"dream ran by rules, without the model: {refused}"
-        return LoopForks(self.loop), ""
+        return LoopForks(self.loop, other), ""
 
     def _earlier(self) -> list[Booking]:
         """What the other sessions of the project have cost since the last dream, which is work for all of them."""

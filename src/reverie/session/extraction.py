@@ -1,4 +1,4 @@
-"""After a turn, what it taught: extraction in a running session, by a fork or by the embedded engine.
+"""After a turn, what it taught: extraction in a running session, by a fork, a question to a model, or by rules.
 
 The schedule is a pure state machine of `memory.extraction`; here it is told what happened and its answers are carried
 out. Nobody waits for it, except the end of the session, for a bounded time. Its cursor lies in the transcript.
@@ -18,12 +18,14 @@ from reverie.amounts import format_count
 from reverie.context.conversation import Conversation
 from reverie.context.pipeline import BREAKAGES
 from reverie.context.spans import chain
-from reverie.errors import Error, Unavailable
+from reverie.errors import Error, Unavailable, UserMistake
 from reverie.memory.extraction import cursor as cursors
 from reverie.memory.extraction import schedule
 from reverie.memory.extraction.candidate import UserMessage
-from reverie.memory.extraction.fork import LABEL, WriteGate, extraction_fork
+from reverie.memory.extraction.fork import LABEL, WriteGate, extraction_fork, manifest
 from reverie.memory.extraction.keep import Keeper, keep_new, read_written
+from reverie.memory.extraction.model_extraction import estimate_questions, extract_with_model
+from reverie.memory.extraction.model_question import pieces
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import SessionWords, words_of
@@ -37,7 +39,7 @@ from reverie.session.background_work import Chore
 from reverie.session.events import Attached, Notice, Remembered, Replied, ToolStarted, TurnEvent
 from reverie.session.loop import Loop
 from reverie.session.memory_writes import MemoryWrites
-from reverie.session.subagents.fork import run_fork
+from reverie.session.subagents.fork import ForkModel, run_fork
 from reverie.settings import Settings
 from reverie.values import value
 
@@ -64,6 +66,8 @@ class SessionExtraction:
     gates: schedule.ExtractionGates
     model_name: str
     chore: Chore
+    open_memory_model: Callable[[], ForkModel] | None = None
+    """The model for memory work (`model.memory`), where the session has none of its own."""
     _state: schedule.ScheduleState = field(default_factory=schedule.ScheduleState)
     _task: asyncio.Task[None] | None = None
     _marks_read: int = 0
@@ -139,16 +143,43 @@ class SessionExtraction:
             self._do(step)
 
     async def _extract(self, turn: schedule.TurnEnd) -> None:
-        refused = self.governor.refuses(self.loop.fork_estimate_usd())
-        if self.model_name == OFFLINE or refused:
-            if refused:
-                self.emit(Notice(f"extraction runs without the model: {refused}", "warning"))
-            await self._by_rules(turn)
+        if self.model_name == OFFLINE:
+            await (self._by_rules(turn) if self.open_memory_model is None else self._by_question(turn))
+            return
+        if refused := self.governor.refuses(self.loop.fork_estimate_usd()):
+            await self._without_model(turn, refused)
             return
         try:
             await self._by_fork(turn)
         except Unavailable:
             await self._by_rules(turn)
+
+    async def _without_model(self, turn: schedule.TurnEnd, reason: str) -> None:
+        self.emit(Notice(f"extraction runs without the model: {reason}", "warning"))
+        await self._by_rules(turn)
+
+    async def _by_question(self, turn: schedule.TurnEnd) -> None:
+        """Ask the model for memory work what the user's messages teach; nobody else answers in this session."""
+        assert self.open_memory_model is not None
+        until, covers = self._until(turn.newest), self._cursor().covers
+        talk = await asyncio.to_thread(_chain, until)
+        words = await asyncio.to_thread(self._words, talk)
+        keeper = await asyncio.to_thread(self._keeper)
+        asked = tuple(pieces([message.said for message in words.after(covers)]))
+        listed = manifest(keeper.topics.values(), self.memory.directory)
+        try:
+            model = self.open_memory_model().model
+            if refused := self.governor.refuses(estimate_questions(model.name, asked, listed).cost_usd or 0.0):
+                await self._without_model(turn, refused)
+                return
+            extracted, problems = await extract_with_model(model, words, asked, keeper.scene, listed)
+        except (Unavailable, UserMistake) as problem:
+            await self._without_model(turn, str(problem))
+            return
+        for problem in problems:
+            self._say(f"a reply could not be used, the rules read its messages: {problem}")
+        written = await asyncio.to_thread(keeper.keep, extracted)
+        self._tell([topic.name for topic in (*written.saved, *written.updated)])
 
     async def _by_rules(self, turn: schedule.TurnEnd) -> None:
         # The conversation grows while the thread works; what it looks at is taken here.

@@ -193,10 +193,12 @@ class Loop:
             background=self.parts.host.background,
         )
 
-    def fork_estimate_usd(self, *, fresh_tokens: int = 2_000, output_tokens: int = 600) -> float:
-        """What a short fork of this conversation is likely to cost; 0 where no price is known."""
+    def fork_estimate_usd(
+        self, facts: Profile | None = None, *, fresh_tokens: int = 2_000, output_tokens: int = 600
+    ) -> float:
+        """What a short fork of this conversation is likely to cost, with its own model or another; 0 if unknown."""
         usage = Usage(fresh_tokens, output_tokens, cache_read_tokens=self.used_tokens)
-        return cost(usage, self.parts.preparer.facts) or 0.0
+        return cost(usage, facts or self.parts.preparer.facts) or 0.0
 
     def measure(self) -> None:
         """Count the conversation anew, as after resuming or rewinding."""

@@ -19,10 +19,10 @@ from reverie.memory.dream.task import DreamView
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import Json
 from reverie.messages.message import Usage
-from reverie.models.ledger import Booking, append_booking
+from reverie.models.ledger import Booking, append_booking, read_bookings
 from reverie.models.ports import ForkSpec
 from reverie.session.subagents.fork import LoopForks
-from reverie.settings import BudgetSettings, DreamSettings, ExtractionSettings, Settings
+from reverie.settings import BudgetSettings, DreamSettings, ExtractionSettings, ModelSettings, Settings
 from tests.memory.dream.kit import append_daily, files, read, text, write
 from tests.memory.stores import files_of
 from tests.requirements import requirement
@@ -361,6 +361,28 @@ async def test_a_dream_of_a_young_session_uses_what_earlier_sessions_left_of_the
         await sleeper.session.close()
 
         assert done.cost_usd > 0.0, done
+
+
+@requirement("extraction:memory-model", "dream:budget")
+@pytest.mark.parametrize("hourly_usd", [100.0, 0.0])
+async def test_a_session_without_a_model_dreams_with_the_one_for_memory_work_within_the_budget(
+    tmp_path: Path, hourly_usd: float
+) -> None:
+    edit = {"old_string": f"{OTHER}\n", "new_string": f"{OTHER} In lower case.\n"}
+    path = str(staging(tmp_path) / "b.md")
+    with desk(tmp_path, fork(calls(("Read", {"file_path": path})), calls(("Edit", {"file_path": path, **edit})))) as at:
+        budget = BudgetSettings(background_usd_per_hour=hourly_usd)
+        at.settings = replace(at.settings, budget=budget, model=ModelSettings(memory=at.model))
+        at.model = "offline"
+        sleeper = Sleeper(at)
+        done = await sleeper.session.parts.session_dream.dream()
+        await sleeper.session.close()
+
+        assert ("In lower case." in read(sleeper.memory.directory)["b.md"]) == bool(hourly_usd)
+        assert (done.cost_usd > 0.0) == bool(at.bodies) == bool(hourly_usd)
+        assert ("budget.background_usd_per_hour" in done.detail) != bool(hourly_usd)
+        booked = read_bookings(sleeper.dreams.places.ledger, since=at.time - timedelta(days=1))
+        assert {booking.purpose for booking in booked} == ({"dream"} if hourly_usd else set())
 
 
 def _turn(at: Desk, session: str, cost_usd: float) -> Booking:

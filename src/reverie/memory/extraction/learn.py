@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.errors import BadRequest, ContextTooLong, Damaged, Refused, Unavailable, UserMistake
+from reverie.errors import Damaged, Refused, Unavailable, UserMistake
 from reverie.hosts.catalogue import (
     is_session_path,
     list_sessions_below,
@@ -26,20 +26,18 @@ from reverie.hosts.catalogue import (
     read_any_glance,
     read_stamp,
 )
-from reverie.memory.extraction.candidate import MemoryCandidate, RefusedCandidate, UserMessage
+from reverie.memory.extraction.candidate import RefusedCandidate
 from reverie.memory.extraction.cursor import cursor
-from reverie.memory.extraction.extract import Extracted, extract, let_through
-from reverie.memory.extraction.find import find_candidates
+from reverie.memory.extraction.extract import Extracted, extract
 from reverie.memory.extraction.fork import manifest
-from reverie.memory.extraction.gate import ForeignText
 from reverie.memory.extraction.keep import AUTHOR, Keeper, read_written
 from reverie.memory.extraction.learnt import Learnt, append_learnt, append_run, read_learnt, write_shortened
-from reverie.memory.extraction.model_question import ANSWER_TOKENS, ModelAnswer, pieces, prompt_for, propose
+from reverie.memory.extraction.model_extraction import Estimate, estimate_questions, extract_with_model
+from reverie.memory.extraction.model_question import pieces
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionMessage, SessionWords, words_of
 from reverie.memory.store import timeline
-from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.draft import complete_topic
 from reverie.memory.topics.topic import Topic
 from reverie.values import value
@@ -51,8 +49,6 @@ if TYPE_CHECKING:
     from reverie.models.ports import Event, Model, Request
     from reverie.settings import BudgetSettings
 
-TRIES = 3
-"""A session whose question fails is asked again twice, then left for the next run and reported."""
 _NOT_SESSIONS = frozenset({"subagents", "tool-results", "worktrees", "mailboxes", ".git", ".index", "node_modules"})
 
 Progress = Callable[[int, int, str], None]
@@ -71,27 +67,6 @@ class LearnTarget:
     """Where calls of a model are booked."""
     budget: BudgetSettings | None = None
     """What they may cost in an hour; without one they may cost anything."""
-
-
-@value
-class Estimate:
-    """What asking a model would come to."""
-
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    """At most."""
-    cost_usd: float | None = 0.0
-    """At most; None when the price is not known."""
-
-    def __add__(self, other: Estimate) -> Estimate:
-        unknown = self.cost_usd is None or other.cost_usd is None
-        return Estimate(
-            self.requests + other.requests,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
-        )
 
 
 @value
@@ -251,53 +226,11 @@ class _Lesson:
             return Extracted(), Learned()
         listed = manifest(self._keeper.topics.values(), self._folder.directory)
         cut = tuple(pieces(messages))
-        model_result = Learned(
-            estimate=sum((_estimate(self._model.name, prompt_for(one, listed)) for one in cut), Estimate())
-        )
+        model_result = Learned(estimate=estimate_questions(self._model.name, cut, listed))
         if self._dry_run:
             return extract(words, new, self._keeper.scene), model_result
-        answers: list[ModelAnswer] = []
-        for piece in cut:
-            try:
-                answer = await self._ask_model(piece, listed, self._model)
-            except (BadRequest, ContextTooLong, ValueError) as problem:
-                # Asking again would not help: what this reply is worth is lost, and nothing else.
-                answer = ModelAnswer(problem=str(problem))
-            answers.append(self._complete_by_rules(answer, piece) if answer.problem else answer)
-        scene = replace(self._keeper.scene, said=tuple(ForeignText(each.text) for each in messages))
-        extracted = let_through(words, [each for answer in answers for each in answer.candidates], scene)
-        dropped_asks = (refusal for answer in answers for refusal in answer.refused)
-        problems = tuple(answer.problem for answer in answers if answer.problem)
-        return (
-            replace(extracted, refused=(*extracted.refused, *dropped_asks)),
-            replace(model_result, replies=len(cut), unusable=problems),
-        )
-
-    def _complete_by_rules(self, answer: ModelAnswer, piece: Sequence[UserMessage]) -> ModelAnswer:
-        """An answer of which a part is missing, with what the rules find where the model said nothing."""
-        quotes = [normal(each.quote) for each in answer.candidates]
-
-        def is_new(candidate: MemoryCandidate) -> bool:
-            words = normal(candidate.quote)
-            return not any(words in quote or quote in words for quote in quotes)
-
-        by_rules = (one for each in piece for one in find_candidates(each))
-        added = filter(is_new, by_rules)
-        return replace(answer, candidates=(*answer.candidates, *added))
-
-    async def _ask_model(self, piece: Sequence[UserMessage], listed: str, model: Model) -> ModelAnswer:
-        from reverie.models.flow import run_flow
-        from reverie.models.ports import Request
-
-        for attempt in range(TRIES):
-            try:
-                return await run_flow(propose(piece, listed), model, Request(model.name, ()))
-            except (BadRequest, ContextTooLong):
-                raise
-            except Unavailable:
-                if attempt == TRIES - 1:
-                    raise
-        raise AssertionError("the last attempt answers or raises")
+        extracted, problems = await extract_with_model(self._model, words, cut, self._keeper.scene, listed)
+        return extracted, replace(model_result, replies=len(cut), unusable=problems)
 
     def _would_save(self, extracted: Extracted) -> Iterator[Topic]:
         for passed in extracted.passed:
@@ -351,17 +284,6 @@ class _Within:
         async with aclosing(self._model.stream(request)) as events:
             async for event in events:
                 yield event
-
-
-def _estimate(model: str, prompt: str) -> Estimate:
-    from reverie.messages.message import Usage
-    from reverie.models.profiles import cost, profile
-    from reverie.models.tokens.estimate import weigh_text
-    from reverie.models.tokens.rates import rates_for
-
-    facts = profile(model)
-    tokens = int(weigh_text(prompt, rates_for(facts)))
-    return Estimate(1, tokens, ANSWER_TOKENS, cost(Usage(tokens, ANSWER_TOKENS), facts))
 
 
 def _is_session(file: Path, below: Path) -> bool:

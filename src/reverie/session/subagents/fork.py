@@ -23,9 +23,10 @@ from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import user
 from reverie.models.ledger import FOREGROUND
 from reverie.models.ports import Event, Finished, ForkResult, ForkSpec, Model, Request, Retrying
-from reverie.models.profiles import cost
+from reverie.models.profiles import Profile, cost
 from reverie.models.tokens.estimate import weigh_message
 from reverie.models.tokens.rates import rates_for
+from reverie.models.tokens.window import WindowBudget
 from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode
@@ -91,6 +92,7 @@ async def run_fork(
     may: Callable[[Need, JsonObject], str] | None = None,
     memories: MemoryWriter | None = None,
     tools: Registry | None = None,
+    other_model: ForkModel | None = None,
 ) -> ForkResult:
     """Run a fork to its end. It never raises for the outside world; its ending says what happened.
 
@@ -99,7 +101,16 @@ async def run_fork(
     tools of the same names, which the model is still told of.
     """
     inherited = len(parent.parts.log.entries)
-    child = build_fork(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may, tools=tools)
+    child = build_fork(
+        spec,
+        parent,
+        emit=emit,
+        recorded=recorded,
+        starts_after=starts_after,
+        may=may,
+        tools=tools,
+        other_model=other_model,
+    )
     child.parts.calls.desk.memories = memories
     ended = await child.turn(directive(spec.prompt), source="system")
     added = child.parts.log.entries[inherited:]
@@ -120,15 +131,26 @@ def _reported_cost(model: Model) -> float | None:
     return model.reported_usd
 
 
+@value
+class ForkModel:
+    """Who answers a fork in the place of the parent's model."""
+
+    model: Model
+    facts: Profile
+    budget: WindowBudget
+
+
 class LoopForks:
     """Runs forks of one conversation for work that knows no loop: the `ForkRunner` of memory."""
 
-    def __init__(self, parent: Loop) -> None:
+    def __init__(self, parent: Loop, other: ForkModel | None = None) -> None:
+        """`other` answers where the parent has no model that could."""
         self._parent = parent
+        self._other = other
 
     @property
     def model_name(self) -> str:
-        return self._parent.parts.model.name
+        return (self._other or self._parent.parts).model.name
 
     async def run(
         self, spec: ForkSpec, *, listener: ForkListener, refuse: Callable[[str, JsonObject], str]
@@ -144,11 +166,17 @@ class LoopForks:
                 case _:
                     pass
 
-        return await run_fork(spec, self._parent, emit=hear, may=lambda need, arguments: refuse(need.tool, arguments))
+        return await run_fork(
+            spec,
+            self._parent,
+            emit=hear,
+            may=lambda need, arguments: refuse(need.tool, arguments),
+            other_model=self._other,
+        )
 
     def measure(self, spec: ForkSpec) -> ForkCost:
         """Put the first request of a fork together and count it; nothing is sent."""
-        child = build_fork(spec, self._parent, emit=lambda _event: None)
+        child = build_fork(spec, self._parent, emit=lambda _event: None, other_model=self._other)
         child.open()
         log, preparer = child.parts.log, child.parts.preparer
         log.append(UserEntry(log.envelope(), user(directive(spec.prompt)), source="system"))
@@ -174,6 +202,7 @@ def build_fork(
     hooks: FiresHooks | None = None,
     approver: Approver | None = None,
     compacts: bool = False,
+    other_model: ForkModel | None = None,
 ) -> Loop:
     """The child's loop, ready for its one turn.
 
@@ -189,7 +218,9 @@ def build_fork(
     )
     _answer_open_calls(log)
     preparer = parts.preparer.copy()
-    model: Model = PurposedModel(parts.model, spec.label)
+    model: Model = PurposedModel(other_model.model if other_model else parts.model, spec.label)
+    if other_model is not None:
+        preparer.switch_model(model.name, other_model.facts, other_model.budget, "")
     if starts_after is not None:
         model = starts_after.wrap_model(model)
     desk = parts.calls.desk.copy()
