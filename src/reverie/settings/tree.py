@@ -622,8 +622,7 @@ class ModelSettings:
     background: str | None = None
     """Model for memory selection and progress lines (default: the conversation's model)."""
     memory: Personal[str | None] = None
-    """Model for `learn`, `dream`, hooks of other agents and sessions with the model `offline`, such as `command:claude`
-    (default: none, by rules)."""
+    """Model for `learn`, `dream`, hooks and sessions without a model, such as `command:claude` (default: by rules)."""
     thinking: Literal["auto", "on", "off"] = "auto"
     """Enable extended thinking; `auto` leaves the choice to the provider."""
     thinking_tokens: Annotated[int, Range(1_024)] = 8_000
