@@ -80,8 +80,8 @@ def test_memory_changes_what_the_agent_does(shown: str) -> None:
 def test_a_dream_merges_resolves_and_retires(shown: str) -> None:
     told = chapter(shown, 4)
 
-    assert re.search(r"1 merged, 2 archived", told)
-    for step in ("merged: ", "contradiction resolved: ", "retired: "):
+    assert re.search(r"1 merged, 2 archived, 1 changed", told)
+    for step in ("merged: ", "contradiction resolved: ", "retired: ", "changed: ", "left for you to decide: "):
         assert step in told
     assert "- We deploy on Tuesdays" in told
 
@@ -90,9 +90,8 @@ def test_a_dream_merges_resolves_and_retires(shown: str) -> None:
 def test_strategies_are_compared_by_what_they_forgot_and_cost(shown: str) -> None:
     told = chapter(shown, 5)
     tokens = int(re.search(r"([\d,]+) tokens through", shown)[1].replace(",", ""))  # type: ignore[index]
-    forgotten = {
-        name.strip(): int(lost) for name, lost in re.findall(r"^  (\w[\w ]+?) +\$[\d.]+ +(\d+)", told, re.MULTILINE)
-    }
+    rows = re.findall(r"^  (\w[\w ]+?) +\$[\d.]+ +(\d+)", told, re.MULTILINE)
+    forgotten = {name: int(lost) for name, lost in rows}
 
     assert tokens >= 150_000
     assert int(re.search(r"compacted (\d+) times", told)[1]) >= 2  # type: ignore[index]

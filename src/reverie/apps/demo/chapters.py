@@ -42,8 +42,8 @@ _KINDS = {
     Sort.FILE: ("file", "files"),
     Sort.TROUBLE: ("error", "errors"),
 }
-_DIFF_LINE = re.compile(r"[+-]\s*\w|(?:---|\+\+\+) [ab]/")
-_FRONT_MATTER = re.compile(r"[+-]\s*(?:[a-z_]+:|- \{)")
+_DIFF_LINE = re.compile(r"[+-]\s*\w")
+_FRONT_MATTER = re.compile(r"[+-]\s*(?!broken)[a-z_]+:")
 
 
 def tell_weeks(home: DemoHome, page: Page) -> list[DayReport]:
@@ -143,25 +143,25 @@ def tell_difference(before: Asked, after: Asked, page: Page) -> None:
 
 
 def tell_dream(dreamt: Dreamt, page: Page) -> None:
-    """What a dream changed, as a diff."""
+    """What a dream changed, as a diff, and what it leaves to people."""
     page.head("A dream: the memory is put in order at night")
     page.say(
-        f"By rules, without a model: {dreamt.merged} merged, {dreamt.retired} archived. It is one commit, and "
-        "`reverie undo` takes it back."
+        f"By rules, without a model: {dreamt.merged} merged, {dreamt.retired} archived, {dreamt.changed} changed; one "
+        "commit, and `reverie undo` takes it back."
     )
     for step in dreamt.steps:
         page.blank()
         page.say(describe_step(step), "bold")
         for path, text in step.after.items():
             if text is not None and text == step.before[path]:
-                page.line(f"  {parse_topic(path, text).body}", indent=2)
+                page.line(parse_topic(path, text).body, indent=4)
         for line in diff_of([step]).splitlines():
             if _DIFF_LINE.match(line) and not _FRONT_MATTER.match(line):
-                page.line(
-                    line if line.startswith(("---", "+++")) else f"{line[0]} {line[1:]}",
-                    "green" if line[0] == "+" else "red",
-                    indent=2,
-                )
+                page.line(f"{line[0]} {line[1:]}", "green" if line[0] == "+" else "red", indent=2)
+    for each in dreamt.contradictions:
+        page.blank()
+        page.say(f"left for you to decide: “{each.says[0]}” or “{each.says[1]}”", "bold")
+        page.line(each.reason, indent=4)
 
 
 def describe_step(step: DreamStep) -> str:
@@ -178,7 +178,7 @@ def describe_step(step: DreamStep) -> str:
         case StepKind.retire:
             return f"retired: {gone} held until {', '.join(str(topics[path].expires) for path in step.archived)}"
         case _:
-            return f"changed: {kept}"
+            return f"changed: {kept}; {step.reason.rpartition(': ')[2]}"
 
 
 def tell_long_session(home: DemoHome, transcript: Path, page: Page) -> list[StrategyResult]:
@@ -209,7 +209,7 @@ def tell_long_session(home: DemoHome, transcript: Path, page: Page) -> list[Stra
     ]
     page.rows(rows, right=(1, 2))
     page.blank()
-    for each in results[1:]:
+    for each in results:
         rule = next((one for one in each.survival.lost if one.sort in (Sort.DECISION, Sort.TROUBLE)), None)
         if rule is not None:
             page.line(f"{each.name} forgot “{rule.text}”", "dim")

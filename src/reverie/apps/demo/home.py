@@ -120,6 +120,8 @@ BY_HAND = (
         "Bank contracts",
         "The contracts with the banks are in the share finance/contracts, one folder per bank.",
     ),
+    ByHand(3, "project", "Nightly job", "The nightly job src/ledgerbird/nightly.py must never run twice at once."),
+    ByHand(3, "project", "Retention", "We keep statement files for 90 days."),
     ByHand(9, "project", "Auditors", "The auditors come tomorrow and want the import log of August."),
     ByHand(
         10,
@@ -127,6 +129,7 @@ BY_HAND = (
         "Tickets and subjects",
         "Write commit messages in the imperative, leave ticket numbers out of the subject, they belong in the body.",
     ),
+    ByHand(11, "project", "Statement files", "We keep statement files for 30 days."),
     ByHand(
         17,
         "feedback",
