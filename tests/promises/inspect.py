@@ -27,6 +27,9 @@ PROMISES = {
     "inspect:cost": Requirement("what calls cost is shown by day, purpose, model, project and agent"),
     "inspect:relations": Requirement("contradictions, anchors and memories never recalled are listed"),
     "inspect:command": Requirement("the command prints the address first and ends on Ctrl-C"),
+    "inspect:accessible": Requirement(
+        "every page fits a phone, in light and dark, and an automated check of accessibility finds nothing"
+    ),
     "inspect:browser": Requirement(
         "in a real browser one searches while typing, edits, undoes and reviews; nothing of a memory runs as script"
     ),
