@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from reverie.hosts.catalogue import READERS
 from reverie.hosts.cursor import find_directory
 from reverie.messages.message import Usage
 from reverie.messages.view import project
