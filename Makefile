@@ -43,7 +43,7 @@ $(STAMP): $(RUNTIME)
 	@$(INSTALL) --constraint constraints.txt --group dev --editable '.[all]' | $(SHOW_PROGRESS)
 	@touch $(STAMP)
 
-demo: $(RUNTIME)  ## Set up and show the main job, without key or network; VECTORS=1 shows recall by meaning too
+demo: $(RUNTIME)  ## Set up and tell three weeks of a team in a minute, without key or network; VECTORS=1 adds recall by meaning
 ifeq ($(filter-out 0,$(VECTORS)),)
 	@$(BIN)/python -m reverie.apps.demo
 else

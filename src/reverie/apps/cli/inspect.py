@@ -60,12 +60,14 @@ def _open_demo(home: Path, *, can_edit: bool) -> Inspected:
     from reverie.apps.inspect.page import Inspected
     from reverie.settings.load import system_now
 
-    is_shown = sys.stderr.isatty()
+    is_terminal = sys.stderr.isatty()
 
     def show_progress(done: int, of: int, what: str) -> None:
-        if is_shown:
-            sys.stderr.write(f"\r\033[Kmaking the demonstration: {what}" if done < of else "\r\033[K")
-            sys.stderr.flush()
+        if done == 0:
+            sys.stderr.write("Making the demonstration, once; about half a minute.\n")
+        if is_terminal:
+            sys.stderr.write(f"\r\033[K{100 * done // of:3} %  {what}" if done < of else "\r\033[K")
+        sys.stderr.flush()
 
     demo = open_demo_home(demo_root(home), system_now(), show_progress)
     return Inspected(demo.configuration, demo.project, lambda: demo.open_memory(system_now), can_edit=can_edit)

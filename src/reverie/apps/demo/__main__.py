@@ -46,12 +46,12 @@ def main() -> None:
     page.head("Look at it yourself", numbered=False)
     program = _find_program()
     rows = [
-        (f"{program} inspect --demo", "these three weeks in a browser"),
-        (f"{program} learn ~/.claude/projects --dry-run", "what your own sessions teach"),
-        (program, "an agent that remembers"),
+        (f"{program} inspect --demo", "these weeks in a browser"),
+        (f"{program} learn ~/.claude/projects --dry-run", "what yours would teach"),
+        (program, "the agent itself"),
     ]
     if models is None:
-        rows.append(("make demo VECTORS=1", "also recall by meaning (84 MB)"))
+        rows.append(("make demo VECTORS=1", "recall by meaning (84 MB)"))
     page.rows(rows, first="cyan")
 
 

@@ -37,11 +37,12 @@ from reverie.settings import load
 PARAPHRASE = "which monitoring page shows latency?"
 """Says in other words what one of the memories is about."""
 _KINDS = {
-    Sort.REQUEST: ("message", "messages"),
+    Sort.REQUEST: ("said", "said"),
     Sort.DECISION: ("decision", "decisions"),
     Sort.FILE: ("file", "files"),
     Sort.TROUBLE: ("error", "errors"),
 }
+_PROHIBITIONS = ("Never", "Don't", "Do not")
 _DIFF_LINE = re.compile(r"[+-]\s*\w")
 _FRONT_MATTER = re.compile(r"[+-]\s*(?!broken)[a-z_]+:")
 
@@ -202,7 +203,7 @@ def tell_long_session(home: DemoHome, transcript: Path, page: Page) -> list[Stra
             lambda name: tell(f"the same day again: {name}"),
         )
     expected = results[0].survival.expected
-    rows = [("", "cost", f"forgotten of {expected}", "")]
+    rows = [("", "cost", "forgot", f"of {expected}")]
     rows += [
         (each.name, dollars(each.cost_usd), str(len(each.survival.lost)), _count_kinds(each.survival.lost))
         for each in results
@@ -210,13 +211,18 @@ def tell_long_session(home: DemoHome, transcript: Path, page: Page) -> list[Stra
     page.rows(rows, right=(1, 2))
     page.blank()
     for each in results:
-        rule = next((one for one in each.survival.lost if one.sort in (Sort.DECISION, Sort.TROUBLE)), None)
-        if rule is not None:
-            page.line(f"{each.name} forgot “{rule.text}”", "dim")
+        if each.survival.lost:
+            page.line(f"{each.name} forgot “{_choose_example(each.survival.lost).text}”", "dim")
     listed = len(results[0].survival.absent) - len(results[0].survival.lost)
     if listed:
         page.line(f"Reverie left out {format_count(listed, 'thing')} and says where to read it", "dim")
     return results
+
+
+def _choose_example(lost: Sequence[Expected]) -> Expected:
+    """What hurts most to forget: a prohibition, else a decision, else whatever comes first."""
+    decisions = [each for each in lost if each.sort is Sort.DECISION]
+    return next((each for each in decisions if each.text.startswith(_PROHIBITIONS)), (*decisions, *lost)[0])
 
 
 def _count_kinds(lost: Sequence[Expected]) -> str:
