@@ -1,7 +1,8 @@
 """A dry run of a release: `make release-check` builds sdist and wheel, checks them and tries them where users will.
 
 For every supported Python that is found on this machine the wheel is installed into a clean environment with its core
-dependencies only, `reverie` is used there as a new user would, and with the newest one the sdist is installed as well.
+dependencies only, `reverie` is used there as a new user would, and a quick part of the tests runs. The sdist is
+installed with the newest one as well.
 Nothing is uploaded.
 """
 
@@ -35,6 +36,10 @@ _CORE_MODULES = ("anthropic", "openai", "numpy", "textual", "starlette", "mcp")
 """Of extras; none of them may be there after an installation without extras."""
 
 
+_TESTS = ("tests/messages", "tests/memory/topics")
+"""Tests of the core that are quick."""
+
+
 class Failed(Exception):
     """The release is not ready; the message says what to do."""
 
@@ -49,6 +54,8 @@ def main() -> None:
         missing = sorted(set(supported_versions()) - pythons.keys())
         for version, python in pythons.items():
             try_package(wheel, python, version)
+            if python != sys.executable:
+                run_tests(wheel, python, version)
         newest = max(pythons, key=_as_numbers)
         try_package(sdist, pythons[newest], newest)
     except Failed as problem:
@@ -153,9 +160,8 @@ def try_package(package: Path, python: str, version: str) -> None:
         (place / "home").mkdir()
         project = place / "project"
         project.mkdir()
-        run([python, "-m", "venv", *(["--without-pip"] if shutil.which("uv") else []), str(place / "venv")])
-        inside = place / "venv" / "bin"
-        _install(package, inside)
+        inside = _create_environment(place, python)
+        _install(inside, str(package))
         program = str(inside / "reverie")
 
         def use(*arguments: str) -> str:
@@ -174,14 +180,27 @@ def try_package(package: Path, python: str, version: str) -> None:
         _check_import(inside / "python", project, environment)
 
 
-def _install(package: Path, inside: Path) -> None:
+def run_tests(wheel: Path, python: str, version: str) -> None:
+    """Run those tests that need no extra, against the installed wheel; `make test` has run all of them with another."""
+    say(f"Python {version}: {' '.join(_TESTS)}")
+    with tempfile.TemporaryDirectory(prefix="reverie-release") as folder:
+        inside = _create_environment(Path(folder), python)
+        _install(inside, str(wheel), "pytest", "pytest-asyncio", "pytest-timeout", "hypothesis")
+        options = ["-q", "-p", "no:cacheprovider", "--override-ini", "addopts=-m 'not program'"]
+        run([str(inside / "python"), "-m", "pytest", *options, *_TESTS], cwd=ROOT)
+
+
+def _create_environment(folder: Path, python: str) -> Path:
+    run([python, "-m", "venv", *(["--without-pip"] if shutil.which("uv") else []), str(folder / "venv")])
+    return folder / "venv" / "bin"
+
+
+def _install(inside: Path, *packages: str) -> None:
     """With the constraints of the project, so that an update of somebody else does not fail this run."""
-    constraints = str(ROOT / "constraints.txt")
     uv = shutil.which("uv")
-    if uv:
-        run([uv, "pip", "install", "--quiet", "--python", str(inside / "python"), "-c", constraints, str(package)])
-    else:
-        run([str(inside / "python"), "-m", "pip", "install", "--quiet", "-c", constraints, str(package)])
+    python = str(inside / "python")
+    installer = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+    run([*installer, "--quiet", "-c", str(ROOT / "constraints.txt"), *packages])
 
 
 def _check_import(python: Path, project: Path, environment: dict[str, str]) -> None:
