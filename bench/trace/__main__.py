@@ -2,7 +2,8 @@
 
 Each action runs in a process of its own through the public door (the command line, or `Session` for a turn), in a
 memory of three topics; a turn is the second one of its session, traced once the background work of the first has
-ended. The search of memories, which a turn has done in a thread and which has a row of its own, is counted apart.
+ended and with extraction off, as it begins when the turn is over. The search of memories, which a turn has done in a
+thread and which has a row of its own, is counted apart.
 Imports are not counted, nor are functions that a module or a class body calls while it is imported (decorators, tables
 that are built once): a module counts when one of its functions runs for the action.
 """
@@ -121,6 +122,7 @@ def trace(action: str, home: Path, project: Path) -> dict[str, list[tuple[str, s
         "TRACED_ARGUMENTS": json.dumps(ACTIONS[action]),
         "TRACED_RESULT": str(result),
         "TRACED_APART": APART.get(action, ""),
+        **({} if ACTIONS[action] else {"REVERIE_EXTRACTION_ENABLED": "false"}),
     }
     ran = subprocess.run(
         [sys.executable, "-c", TRACER + (COMMAND if ACTIONS[action] else SECOND_TURN)],

