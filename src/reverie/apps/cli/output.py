@@ -50,11 +50,11 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
     is_terminal = sys.stdout.isatty()
     screen = shutil.get_terminal_size().columns if is_terminal else UNBOUNDED
     cells = [tuple(heading for heading, _ in columns), *(tuple(map(_one_line, row)) for row in rows)]
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-    rooms = _share_room(screen, columns, widths)
+    cells_by_column = list(zip(*cells, strict=True))
+    rooms = _share_room(screen, columns, [max(_measure(column)) for column in cells_by_column])
     shown = (
-        [_fit(cell, room, side) for cell in column]
-        for column, room, (_, side) in zip(zip(*cells, strict=True), rooms, columns, strict=True)
+        _fit(column, room, is_right=side == "right")
+        for column, room, (_, side) in zip(cells_by_column, rooms, columns, strict=True)
     )
     head, *lines = ("  ".join(row).rstrip() for row in zip(*shown, strict=True))
     if is_terminal:
@@ -84,11 +84,14 @@ def _share_room(screen: int, columns: Sequence[tuple[str, str]], widths: Sequenc
     ]
 
 
-def _fit(cell: str, room: int, side: str) -> str:
-    """A cell as wide as its column; what is longer ends with an ellipsis."""
-    width = _width(cell)
-    text, gap = (cell, " " * (room - width)) if width <= room else (_cut(cell, room), "")
-    return gap + text if side == "right" else text + gap
+def _fit(column: Sequence[str], room: int, *, is_right: bool) -> list[str]:
+    """Cells as wide as their column; what is longer ends with an ellipsis."""
+    fitted = []
+    for cell, width in zip(column, _measure(column), strict=True):
+        gap = " " * (room - width)
+        text = cell if width <= room else _cut(cell, room)
+        fitted.append(gap + text if is_right else text + gap)
+    return fitted
 
 
 def _one_line(cell: str) -> str:
@@ -96,13 +99,13 @@ def _one_line(cell: str) -> str:
     return cell if cell.isascii() and cell.isprintable() else " ".join(strip_control_characters(cell).splitlines())
 
 
-def _width(text: str) -> int:
-    """How many columns a text takes."""
-    if text.isascii():
-        return len(text)
+def _measure(column: Sequence[str]) -> list[int]:
+    """How wide each cell is on a terminal; a list of all memories has tens of thousands."""
+    if "".join(column).isascii():
+        return list(map(len, column))
     from rich.cells import cell_len
 
-    return cell_len(text)
+    return list(map(cell_len, column))
 
 
 def _cut(text: str, room: int) -> str:
