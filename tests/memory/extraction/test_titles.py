@@ -34,6 +34,10 @@ def _labelled_sentences() -> list[str]:
             "Dans les textes pour les patients on vouvoie, c'est la règle de la clinique.",
             "Dans les textes pour les patients on vouvoie",
         ),
+        (
+            "Keep amounts as integer cents everywhere; no float may survive, not even in a test.",
+            "Keep amounts as integer cents everywhere; no float may survive, not even in a test",
+        ),
         ("Zur Info: auf Staging arbeitet auch der Vertrieb mit, danke", "Auf Staging arbeitet auch der Vertrieb mit"),
         ("Por favor, los commits van con el correo del trabajo", "Los commits van con el correo del trabajo"),
         ("以后提交之前先跑一遍测试，不然流水线会红。", "提交之前先跑一遍测试"),

@@ -72,7 +72,7 @@ _PHRASE = lazy_regex(
 """Where a sentence can end early and still be one."""
 _DANGLING = lazy_regex(
     r"""(?:\A|[\s'’])(?:the|an?|of|to|and|or|but|in|on|at|for|with|from|into|by|as|is|are|was|be|been|that|which|who|if|when|than|our|my|your|their|its|this|these|very|not|no|don'?t
-      |never|always|only|just|must|should|will|can|do|does|have|has|i|we|you|they|it|der|die|das|den|dem|des|ein|eine|einen|einem|einer|und|oder|aber|im|am|bei|für|von|vom|zum|zur
+      |never|always|only|even|just|must|should|will|can|do|does|have|has|i|we|you|they|it|der|die|das|den|dem|des|ein|eine|einen|einem|einer|und|oder|aber|im|am|bei|für|von|vom|zum|zur
       |ist|sind|war|wird|werden|dass|wenn|nicht|nie|kein|keine|immer|nur|ich|wir|du|sie|es|le|la|les|l|d|qu|n|un|une|des|du|de|et|ou|mais|à|au|aux|dans|sur|pour|avec|par|que|qui|est|sont
       |ne|pas|on|nous|vous|je|tu|il|el|los|las|una|unos|y|o|pero|del|al|en|por|para|con|sin|sans|ohne|without|se|no|nunca|siempre|solo|es|son|lo|me|te)\Z""",
     _FLAGS,
