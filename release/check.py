@@ -26,6 +26,7 @@ DIST = ROOT / "dist"
 _PATTERNS_NOT_SHIPPED = re.compile(r"(^|/)(tests|bench|docs|release|\.venv|__pycache__)/|\.pyc$|\.jsonl\.zst$")
 _DATA = (
     "reverie/py.typed",
+    "reverie_simulator/py.typed",
     "reverie/apps/inspect/static/htmx.min.js",
     "reverie/apps/inspect/templates/",
     "reverie/session/prompts/",
