@@ -13,11 +13,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import FloatRect, Page, ViewportSize, sync_playwright
 
 PICTURES = Path(__file__).parents[3] / "docs" / "pictures"
 MOST_BYTES = 150_000
-SIZE = {"width": 1200, "height": 760}
+SIZE = ViewportSize(width=1200, height=760)
 
 
 def main() -> int:
@@ -68,7 +68,7 @@ def take(page: Page, name: str, scheme: str, height: int = 760) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(300)
-    clip = {"x": 0, "y": 0, "width": SIZE["width"], "height": height}
+    clip = FloatRect(x=0, y=0, width=SIZE["width"], height=height)
     page.screenshot(path=PICTURES / f"inspect-{name}.png", clip=clip)
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from reverie.apps.bookings import GROUPS, read_all_bookings
-from reverie.apps.inspect.page import inspected, render
+from reverie.apps.inspect.page import Inspected, inspected, render
+from reverie.apps.session_figures import read_transcript_bookings
+from reverie.hosts.catalogue import read_stamp
 from reverie.models.ledger import Booking, by, total
+from reverie.models.profiles import ProfileOverride
 
 _DAYS = ("7", "30", "90", "")
 _FRESH_SECONDS = 20.0
@@ -78,8 +83,25 @@ def _read(request: Request, days: str) -> list[Booking]:
     shown = inspected(request)
     since = shown.now() - timedelta(days=int(days)) if days else None
     moment = int(time.monotonic() / _FRESH_SECONDS)
-    every = shown.remember("bookings", moment, lambda: read_all_bookings(shown.configuration))
+    every = shown.remember("bookings", moment, lambda: read_all_bookings(shown.configuration, _Transcripts(shown).read))
     return [one for one in every if since is None or one.when >= since]
+
+
+class _Transcripts:
+    """The calls of each transcript, read again only when its file has changed."""
+
+    def __init__(self, shown: Inspected) -> None:
+        self._known: dict[Path, tuple[object, Mapping[str, Booking]]] = shown.remember("transcripts", "", dict)
+
+    def read(self, path: Path, overrides: Mapping[str, ProfileOverride]) -> Mapping[str, Booking]:
+        try:
+            stamp = read_stamp(path)
+        except OSError:
+            return {}
+        known = self._known.get(path)
+        if known is None or known[0] != stamp:
+            known = self._known[path] = (stamp, read_transcript_bookings(path, overrides))
+        return known[1]
 
 
 ROUTES = (Route("/cost", show_cost), Route("/cost/table", show_table), Route("/cost/days", read_days))

@@ -65,7 +65,7 @@ def show_list(request: Request) -> Response:
     if is_partial(request):
         return render(request, "memory_rows", **values)
     trusts = [(trust, trust) for trust in catalogue.trusts]
-    told = {name: request.query_params.get(name, "") for name in ("notice", "undo")}
+    told: dict[str, Any] = {name: request.query_params.get(name, "") for name in ("notice", "undo")}
     return render(request, "memories", asked=asked, trusts=trusts, ages=_AGES, **told, **values)
 
 
