@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 
 from reverie import Memory
 from reverie.apps.hook.answers import notices_file
-from reverie.apps.hook.background import learn_pending
+from reverie.apps.hook.background import learn_pending, request_index
 from reverie.apps.hook.run import main, parse_arguments, respond, run
 from reverie.apps.hook.state import HookFolder
 from reverie.apps.hook.transcript_tail import copy_tail, read_tail
@@ -297,6 +297,19 @@ def test_a_broken_store_or_settings_is_a_line_in_the_log(
         file.write_bytes(b"not a database")
     call()
     assert "make importer-test" in capfd.readouterr().out  # the index is derived: it is built again
+
+
+@requirement("hook:never-breaks")
+def test_a_hook_that_has_no_time_leaves_the_index_to_one_other_process(host: Host) -> None:
+    host.call("UserPromptSubmit", prompt=PROMPT)
+    now = datetime.now(UTC)
+    spawned: list[tuple[str, ...]] = []
+
+    for seconds in (0, 30, 90):
+        later = now + timedelta(seconds=seconds)
+        request_index(host.folder, host.project, later, lambda *module: spawned.append(module))
+
+    assert spawned == [("reverie", "list", "--json", "--project", str(host.project))] * 2
 
 
 @requirement("hook:never-breaks")

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from reverie.apps.hook.state import HookFolder
@@ -21,6 +22,7 @@ from reverie.settings.load import SettingsFlags, from_process, places, system_no
 
 _MOST_BYTES = 32_000_000
 """Of a longer transcript the end is read; earlier turns were read when they were the end."""
+_INDEXING_SECONDS = 60.0
 _STALE_SECONDS = 900.0
 """A process that learns for longer than this has lost its lock."""
 
@@ -33,6 +35,19 @@ def request_learning(folder: HookFolder, event: HookEvent, spawn: Callable[[str]
     name = "".join(char if char.isalnum() or char in "-_" else "-" for char in f"{event.agent}-{event.session}")[:150]
     write_atomic(folder.pending / f"{name}.json", json.dumps(request), durable=False)
     spawn("reverie.apps.hook.background")
+
+
+def request_index(folder: HookFolder, project: Path, now: datetime, spawn: Callable[..., None]) -> None:
+    """Have the search index built by another process where a hook had no time for it, as after an upgrade.
+
+    Listing the memories brings the index up to date. At most one process is started in `_INDEXING_SECONDS`.
+    """
+    mark = folder.directory / "indexing"
+    with suppress(OSError):
+        if mark.exists() and now.timestamp() - mark.stat().st_mtime < _INDEXING_SECONDS:
+            return
+        mark.touch(mode=0o600)
+        spawn("reverie", "list", "--json", "--project", str(project))
 
 
 def spawn_detached(module: str, *arguments: str) -> None:

@@ -160,6 +160,18 @@ def log_failure(arguments: Sequence[str], problem: Exception) -> None:
         return
 
 
+def _leave_late() -> None:
+    log_failure(sys.argv[2:], TimeoutError(f"not done after {HARD_LIMIT_SECONDS} s"))
+    try:
+        from reverie.apps.hook.background import request_index, spawn_detached
+        from reverie.apps.hook.state import HookFolder
+        from reverie.settings.load import hook_home, system_now
+
+        request_index(HookFolder(hook_home()), Path.cwd(), system_now(), spawn_detached)
+    except Exception:  # noqa: BLE001 - the host must not notice
+        return
+
+
 def _end_after_limit() -> Any:
     """Watch the clock from a thread of its own: a disk that hangs must not keep the host waiting."""
     import threading
@@ -168,10 +180,9 @@ def _end_after_limit() -> Any:
 
     def watch() -> None:
         if not done.wait(HARD_LIMIT_SECONDS - _LOG_SECONDS):
-            late = TimeoutError(f"not done after {HARD_LIMIT_SECONDS} s")
-            log = threading.Thread(target=log_failure, args=(sys.argv[2:], late), daemon=True)
-            log.start()
-            log.join(_LOG_SECONDS)
+            late = threading.Thread(target=_leave_late, daemon=True)
+            late.start()
+            late.join(_LOG_SECONDS)
             os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
