@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ class Desk:
 
     folder: Path
     provider: RunningSimulator
+    variables: dict[str, str] = field(default_factory=dict)
+    """More of the environment of `reverie`."""
 
     @property
     def home(self) -> Path:
@@ -69,7 +71,7 @@ class Desk:
 
     def reverie(self, *arguments: str, code: int = 0) -> Ended:
         """`reverie` as a command, which must end with this exit code."""
-        environment = {"HOME": str(self.home), "PATH": search_path(), "LANG": "C.UTF-8"}
+        environment = {"HOME": str(self.home), "PATH": search_path(), "LANG": "C.UTF-8", **self.variables}
         ended = run_reverie(arguments, cwd=self.project, environment=environment)
         assert ended.code == code, (arguments, ended.out, ended.err)
         return ended

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.messages.blocks import JsonObject
+from reverie.messages.blocks import Json, JsonObject
 from reverie_simulator.script import Incoming, ScriptAction, ToolCall
 from reverie_simulator.wire import objects_at, text_at
 from tests.agents.desk import Desk, open_desk
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 SAY = "Please remember how the importer tests are run."
 ASK = "how do we run the importer tests here?"
 KNOWN = "make importer-test"
-SAVED: JsonObject = {
+SAVED: dict[str, Json] = {
     "name": "importer tests",
     "description": "How to run them.",
     "type": "feedback",
@@ -49,7 +49,9 @@ def answer(incoming: Incoming) -> ScriptAction | None:
     """A model that saves or recalls with our tool; where that is not offered yet, it looks for it as the agent says."""
     if "json" in str(incoming.body.get("output_config")):
         return None
-    wanted, given = ("memory_recall", {"query": ASK}) if ASK in str(incoming.body) else ("memory_save", SAVED)
+    is_asked = ASK in str(incoming.body)
+    wanted = "memory_recall" if is_asked else "memory_save"
+    given: dict[str, Json] = {"query": ASK} if is_asked else SAVED
     full_name = f"mcp__reverie__{wanted}"
     offered, answered = list(_offered(incoming)), incoming.answered_tools
     ours = next((name for name in offered if name.endswith(wanted)), None)

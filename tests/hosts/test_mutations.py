@@ -21,7 +21,22 @@ from tests.hosts.reading import typed
 from tests.hosts.test_other_agents import antigravity, cline, copilot, cursor, gemini, goose, qwen
 from tests.requirements import requirement
 
-STRANGE = (None, 1, -5, "x", [], {}, [1], [None], {"a": 1}, True, 1e300, 10**30, "\udc80", "9999-99-99T99:99:99Z")
+STRANGE: tuple[Any, ...] = (
+    None,
+    1,
+    -5,
+    "x",
+    [],
+    {},
+    [1],
+    [None],
+    {"a": 1},
+    True,
+    1e300,
+    10**30,
+    "\udc80",
+    "9999-99-99T99:99:99Z",
+)
 KINDS = ("type", "kind", "role", "source")
 COLUMNS = {"opencode": ("message.data", "part.data"), "goose": ("messages.content_json", "messages.metadata_json")}
 SEEDS = 25

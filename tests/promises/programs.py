@@ -16,6 +16,14 @@ PROMISES: dict[str, Requirement] = {
         "without hooks, what a model saves with our MCP tool in Claude Code, Codex, Copilot and Qwen it recalls in"
         " the next session"
     ),
+    "programs:plugin": Requirement(
+        "the plugin directory, installed with the plugin commands of Claude Code, Codex, Copilot and Qwen, carries a"
+        " memory to the next session"
+    ),
+    "programs:models": Requirement(
+        "Claude, Copilot, Gemini, opencode and Qwen answer a question of memory work as `command:NAME` without tools"
+        " (Qwen keeps six of its own), and its cost is booked"
+    ),
     "programs:shared": Requirement("what one agent was taught reaches the model's request in another one"),
     "programs:compaction": Requirement("a compaction of an agent with hooks keeps the state of the session"),
     "programs:removal": Requirement("a removed installation leaves the agent's files and requests as they were"),

@@ -21,6 +21,9 @@ SYSTEM = "You answer one question for another program. You have no tools. Reply 
 """Takes the place of the program's own system prompt; the real instructions stand in the question."""
 _CODEX_OFF = ("shell_tool", "unified_exec", "apps", "plugins", "multi_agent", "view_image", "goals")
 _SYSTEM_FILE = "system.md"
+_POLICY_FILE = "policy.toml"
+_NO_TOOLS = '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n'
+"""A policy of Gemini CLI."""
 
 
 @value
@@ -87,11 +90,13 @@ def _codex(model: str, prompt: str, directory: Path) -> ProgramCall:
 
 def _gemini(model: str, prompt: str, directory: Path) -> ProgramCall:
     named = ("-m", model) if model else ()
+    # Settings leave it eight tools; a policy that denies all leaves none.
+    flags = ("-o", "json", "--skip-trust", "-e", "none", "--policy", str(directory / _POLICY_FILE))
     return ProgramCall(
-        ("-p", "Answer as the text above says.", "-o", "json", "--skip-trust", "-e", "none", *named),
+        ("-p", "Answer as the text above says.", *flags, *named),
         prompt,
         {"GEMINI_SYSTEM_MD": str(directory / _SYSTEM_FILE)},
-        {_SYSTEM_FILE: SYSTEM, ".gemini/settings.json": json.dumps({"tools": {"core": ["none"]}})},
+        {_SYSTEM_FILE: SYSTEM, _POLICY_FILE: _NO_TOOLS},
     )
 
 

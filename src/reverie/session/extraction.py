@@ -176,8 +176,8 @@ class SessionExtraction:
         except (Unavailable, UserMistake) as problem:
             await self._without_model(turn, str(problem))
             return
-        for problem in problems:
-            self._say(f"a reply could not be used, the rules read its messages: {problem}")
+        for reason in problems:
+            self._say(f"a reply could not be used, the rules read its messages: {reason}")
         written = await asyncio.to_thread(keeper.keep, extracted)
         self._tell([topic.name for topic in (*written.saved, *written.updated)])
 
