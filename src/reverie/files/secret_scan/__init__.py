@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
+from reverie.files.secret_scan.keywords import places_of_rules
 from reverie.files.secret_scan.plausible import (
+    has_random_part,
     is_called_secret,
-    is_hash,
-    is_identifier,
     is_made_by_machine,
     is_placeholder,
 )
@@ -26,9 +26,11 @@ from reverie.files.secret_scan.rules import (
     TOKENS,
     VALUE_MAX_CHARS,
     VALUE_MIN_CHARS,
+    SecretRule,
     begins_word,
 )
-from reverie.files.secret_scan.visible import INVISIBLE, has_invisible, lines_of, without
+from reverie.files.secret_scan.visible import INVISIBLE, beyond_ascii, has_invisible, lines_of, without
+from reverie.patterns import lazy_regex
 from reverie.values import value
 
 __all__ = ["Finding", "redact", "scan"]
@@ -47,17 +49,22 @@ class Finding:
 
 def scan(text: str) -> list[Finding]:
     """Find secrets, in text order."""
-    visible, to_text = without(INVISIBLE, text) if has_invisible(text) else (text, int)
+    foreign = beyond_ascii(text)
+    visible, to_text = without(INVISIBLE, text) if has_invisible(foreign) else (text, int)
     plain = visible.encode("ascii", "replace")  # one byte for each character, so that places stay
-    words = _long_words(plain)
-    findings = list(_in_context(visible, plain))
+    view = b" " + plain.translate(_OF_TOKENS) + b" "
+    words = _LONG_WORD.findall(view)
+    distinct = set(words)
+    findings = list(_in_context(visible, plain, foreign))
     if b"\n" in plain:
-        findings += _tokens_across_lines(visible, plain, words)
+        findings += _tokens_across_lines(visible, plain, distinct)
     if words:
-        by_machine = list(_words_of_machines(plain, words))
-        findings += _tokens(visible, words)
-        findings += ((start, end, NAMED_SECRET) for start, end in by_machine if is_called_secret(visible, start, end))
-        findings += _spans_of_engine(visible, by_machine)
+        by_machine = list(_words_of_machines(view, words, distinct))
+        findings += _tokens(visible, distinct)
+        findings += [
+            (start, end, NAMED_SECRET) for start, end, _ in by_machine if is_called_secret(visible, start, end)
+        ]
+        findings += _spans_of_engine(visible, [(start, end) for start, end, is_unknown in by_machine if is_unknown])
     if not findings:
         return []
     apart = _apart((to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in findings)
@@ -76,89 +83,103 @@ def redact(text: str) -> str:
 
 _Span: TypeAlias = tuple[int, int, str]
 
-_TOKEN_BY_KEYWORD = [(keyword, rule) for rule in TOKENS for keyword in rule.keywords]
-_LINE_BREAK = re.compile(r"\\?\r?\n[ \t>]*")
+_LINE_BREAK = lazy_regex(r"\\?\r?\n[ \t>]*")
+_LINE_MARGIN = b" \t\r>\\"
 _OF_TOKENS = bytes(
     char if chr(char) in "_-./+=~:%|@" or (char < 128 and chr(char).isalnum()) else 32 for char in range(256)
 )
+_OF_TOKENS_AND_LINES = _OF_TOKENS[:10] + b"\n" + _OF_TOKENS[11:]
 _OF_VALUES = _OF_TOKENS.translate(bytes(32 if chr(char) in ":%|@" else char for char in range(256)))
+_LONG_WORD = re.compile(rb" ([^ ]{%d,})" % VALUE_MIN_CHARS)  # a literal first, which is found fastest
+_REST_OF_WORD = re.compile(rb"\n[^ ]+")
+_DIGIT_OR_CAPITAL = re.compile(rb"[A-Z0-9]")
+_MARKS = "_-."
 _CHARS_BEFORE, _CHARS_AFTER = 120, 60
 """Characters around a word that can tell the engine what it is; it is slow, so the rest is kept from it."""
 
 
-def _long_words(plain: bytes) -> list[bytes]:
-    return [word for word in plain.translate(_OF_TOKENS).split() if len(word) >= VALUE_MIN_CHARS]
+def _words_of_machines(view: bytes, words: list[bytes], distinct: set[bytes]) -> Iterator[tuple[int, int, bool]]:
+    """The places of words that no person made up, and whether the engine may know what they are."""
+    values_by_word = {
+        word: values for word in distinct if _DIGIT_OR_CAPITAL.search(word) and (values := _values_in(word))
+    }
+    place = 0
+    for word in filter(values_by_word.__contains__, words):
+        place = view.index(b" " + word + b" ", place)
+        for start, end, is_unknown in values_by_word[word]:
+            yield place + start, place + end, is_unknown
 
 
-def _words_of_machines(plain: bytes, words: list[bytes]) -> Iterator[tuple[int, int]]:
-    """The places of words that no person made up."""
-    values_by_word = {word: values for word in set(words) if (values := _values_in(word))}
-    view, place = b" " + plain.translate(_OF_TOKENS) + b" ", 0
-    for word in words if values_by_word else ():
-        if word in values_by_word:
-            place = view.index(b" " + word + b" ", place)
-            for value in values_by_word[word]:
-                start = place + word.index(value)
-                yield start, start + len(value)
+def _values_in(word: bytes) -> list[tuple[int, int, bool]]:
+    values = []
+    for part in word.translate(_OF_VALUES).split():
+        value = part.rstrip(b".=-/").lstrip(b".-+=")
+        if VALUE_MIN_CHARS <= len(value) <= VALUE_MAX_CHARS and not value.isalpha():
+            plain = value.decode("ascii")
+            if is_made_by_machine(plain):
+                start = word.index(value)
+                values.append((start, start + len(value), has_random_part(plain)))
+    return values
 
 
-def _values_in(word: bytes) -> list[bytes]:
-    parts = [part.rstrip(b".=-/").lstrip(b".-+=") for part in word.translate(_OF_VALUES).split()]
-    return [
-        part
-        for part in parts
-        if VALUE_MIN_CHARS <= len(part) <= VALUE_MAX_CHARS
-        if not part.isalpha() and is_made_by_machine(part.decode("ascii"))
-    ]
+@cache
+def _keywords_by_mark() -> list[tuple[bytes, list[tuple[bytes, SecretRule]]]]:
+    """Keywords of tokens by a character that the words with them need to have; most words have few of those."""
+    marks: dict[bytes, list[tuple[bytes, SecretRule]]] = {}
+    for rule in TOKENS:
+        for keyword in rule.keywords:
+            mark = next((char for char in keyword if char in _MARKS), "")
+            marks.setdefault(mark.encode(), []).append((keyword.encode(), rule))
+    return list(marks.items())
 
 
 def _tokens(text: str, words: Iterable[bytes]) -> list[_Span]:
-    joined = b"\n".join(set(words)).decode("ascii")
-    # A plain comprehension over the keywords, because this runs on every text that is stored.
-    possible = dict.fromkeys(rule for keyword, rule in _TOKEN_BY_KEYWORD if keyword in joined)
+    found: dict[SecretRule, None] = {}
+    for mark, keywords in _keywords_by_mark():
+        joined = b"\n".join([word for word in words if mark in word] if mark else words)
+        # A plain comprehension over the keywords, because this runs on every text that is stored.
+        for rule in [rule for keyword, rule in keywords if keyword in joined] if joined else ():
+            if rule not in found and rule.pattern().search(joined.decode("ascii")):
+                found[rule] = None
     return [
         (*match.span(), rule.name)
-        for rule in possible
-        if rule.pattern().search(joined)
+        for rule in found
         for match in rule.pattern().finditer(text)
         if begins_word(text, match.start()) and rule.accepts(match)
     ]
 
 
-def _tokens_across_lines(text: str, plain: bytes, words: list[bytes]) -> list[_Span]:
-    glued = b"".join([line.strip(b" \t\r>\\") for line in plain.split(b"\n")])
-    new = set(_long_words(glued)).difference(words)
-    if not _tokens(b"\n".join(new).decode("ascii"), new):
+def _tokens_across_lines(text: str, plain: bytes, words: set[bytes]) -> list[_Span]:
+    new = _words_across_lines(plain).difference(words)
+    if not new or not _tokens(b"\n".join(new).decode("ascii"), new):
         return []
     joined, origin = without(_LINE_BREAK, text)
-    tokens = _tokens(joined, _long_words(joined.encode("ascii", "replace")))
+    glued = b" " + joined.encode("ascii", "replace").translate(_OF_TOKENS)
+    tokens = _tokens(joined, set(_LONG_WORD.findall(glued)))
     return [(origin(start), origin(end - 1) + 1, rule) for start, end, rule in tokens]
 
 
-def _in_context(text: str, plain: bytes) -> Iterator[_Span]:
-    lowered = plain.lower()
-    for rule in IN_CONTEXT:
-        for keyword in rule.keywords:
-            for place in _places(keyword, text, lowered):
-                match = rule.pattern().match(text, place)
-                if match and rule.accepts(match):
-                    yield *match.span(rule.pattern().groupindex.get("secret", 0)), rule.name
+def _words_across_lines(plain: bytes) -> set[bytes]:
+    """The long words that there are once line breaks are taken away, with the margins around them."""
+    lines = b"\n".join([line.strip(_LINE_MARGIN) for line in plain.split(b"\n")]).translate(_OF_TOKENS_AND_LINES)
+    words = set()
+    for match in _REST_OF_WORD.finditer(lines):
+        start = match.start()
+        word = lines[max(lines.rfind(b" ", 0, start), lines.rfind(b"\n", 0, start)) + 1 : start] + match[0]
+        if len(word) > VALUE_MIN_CHARS:
+            words.add(word.replace(b"\n", b""))
+    return {word for word in words if len(word) >= VALUE_MIN_CHARS}
 
 
-def _places(keyword: str, text: str, lowered: bytes) -> Iterator[int]:
-    if keyword.isascii():
-        keyword_bytes = keyword.encode()
-        place = lowered.find(keyword_bytes)
-        while place >= 0:
-            yield place
-            place = lowered.find(keyword_bytes, place + 1)
-    elif not text.isascii():
-        yield from (match.start() for match in re.finditer(f"(?i){keyword}", text))
+def _in_context(text: str, plain: bytes, foreign: bytes) -> Iterator[_Span]:
+    for place, rule in places_of_rules(text, plain, foreign):
+        match = rule.pattern().match(text, place)
+        if match and rule.accepts(match):
+            yield *match.span(match.re.groupindex.get("secret", 0)), rule.name
 
 
 def _spans_of_engine(text: str, words: list[tuple[int, int]]) -> Iterator[_Span]:
     """What the engine of the `secrets` extra finds around the given words; nothing where it is not installed."""
-    words = [(start, end) for start, end in words if not (is_hash(text[start:end]) or is_identifier(text[start:end]))]
     scan_string = _engine() if words else None
     if scan_string is None:
         return

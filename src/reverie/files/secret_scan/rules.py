@@ -23,6 +23,8 @@ class SecretRule:
     source: str
     """A regular expression; its group `secret`, where there is one, is the secret, else the whole match."""
     accepts: Callable[[re.Match[str]], bool] = plausible.is_real
+    begins: str = ""
+    """What a match of a rule in context begins with instead, some way before a keyword: rarer is the faster one."""
 
     def pattern(self) -> re.Pattern[str]:
         return _compile(self.source)
@@ -192,7 +194,7 @@ IN_CONTEXT: tuple[SecretRule, ...] = (
         r"(?i:aws.{0,20}(?:secret|key).{0,20}?)[=:,>\s\"'`](?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
         plausible.is_random,
     ),
-    SecretRule("url-password", ("://",), _LOGIN_IN_URL, plausible.is_url_password),
+    SecretRule("url-password", ("@",), _LOGIN_IN_URL, plausible.is_url_password, begins="://"),
     SecretRule(
         "authorization-header",
         ("bearer",),
@@ -219,9 +221,10 @@ IN_CONTEXT: tuple[SecretRule, ...] = (
     ),
     SecretRule(
         "command-line-secret",
-        ("--",),
+        ("token", "secret", "key"),
         r"--(?P<name>[\w-]{0,20}(?:token|secret|api-?key|access-?key))[ =][\"']?" + _LONG_VALUE,
         plausible.is_assigned_secret,
+        begins="--",
     ),
     SecretRule(
         "password",

@@ -9,18 +9,25 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 
-INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]+")
+from reverie.patterns import lazy_regex
+
+INVISIBLE = lazy_regex("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]+")
 """Characters without width that may stand inside a word."""
 
 
 _SINGLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
+_INVISIBLE_BYTES = (*(char.encode() for char in _SINGLE), b"\xf3\xa0")
+_ASCII = bytes(range(128))
 
 
-def has_invisible(text: str) -> bool:
-    """Whether `INVISIBLE` finds anything; many times faster than asking it."""
-    if text.isascii():
-        return False
-    return any(char in text for char in _SINGLE) or b"\xf3\xa0" in text.encode("utf-8", "surrogatepass")
+def beyond_ascii(text: str) -> bytes:
+    """The characters of a text that are not of ASCII, as UTF-8: few, so that a search in them takes no time."""
+    return b"" if text.isascii() else text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+
+
+def has_invisible(foreign: bytes) -> bool:
+    """Whether `INVISIBLE` finds anything in a text, of which `beyond_ascii` is given."""
+    return bool(foreign) and any(char in foreign for char in _INVISIBLE_BYTES)
 
 
 def without(pattern: re.Pattern[str], text: str) -> tuple[str, Callable[[int], int]]:
