@@ -63,6 +63,29 @@ def test_an_unknown_token_is_found_by_the_name_it_is_given(alphabet: str, shared
     assert missed <= 0.02 * tried
 
 
+@requirement("secrets:scan:every-rule")
+@pytest.mark.parametrize(
+    "shape",
+    [
+        r"s\.[a-z0-9]{24}",
+        r"STS\.[A-Za-z0-9]{30}",
+        r"api_live_us\.[A-Za-z0-9]{30}",
+        r"[a-f0-9]{32}\.[a-z0-9]{16}",
+        r"[A-Z][a-z]\d[A-Z]{2}\d[a-z]{2}\d[A-Z]{2}",
+        r"[a-z]{3}\d{2}[a-z]{4}\d[a-z]{4}",
+        r"\$aact_prod_[A-Za-z0-9]{30}",
+    ],
+)
+@pytest.mark.parametrize(
+    "carrier", ['accessToken = "{}"', '{{"api_key"              :     "{}"}}', "SERVICE_SECRET={}"]
+)
+def test_a_key_behind_a_dot_or_a_short_one_is_found_by_the_name_it_is_given(shape: str, carrier: str) -> None:
+    chance = random.Random(shape + carrier)
+    missed = [secret for _ in range(20) if (secret := fresh(shape, chance)) in redact(carrier.format(secret))]
+
+    assert len(missed) <= 1
+
+
 @requirement("secrets:scan:prose")
 @pytest.mark.parametrize(
     "sentence",
@@ -174,6 +197,10 @@ def test_a_private_key_is_found_whole_even_when_its_end_is_missing() -> None:
         "password = os.environ['DB_PASSWORD_2']",
         "api_key = settings.providers.openai.api_key_2",
         "api_key_env: OPENAI_API_KEY_FOR_TESTS_2",
+        'token_type = "OAuth2Token"',
+        "token: release-3.7.3",
+        "secret = module.read_secret_of_user_2",
+        "key = web3js.utils2",
         "the password is stored in the vault; never commit it",
         "the password is required and must have 8 characters",
         "postgres://user:password@localhost:5432/db",

@@ -84,15 +84,22 @@ def redact(text: str) -> str:
 _Span: TypeAlias = tuple[int, int, str]
 
 _LINE_BREAK = lazy_regex(r"\\?\r?\n[ \t>]*")
-_LINE_MARGIN = b" \t\r>\\"
 _OF_TOKENS = bytes(
     char if chr(char) in "_-./+=~:%|@" or (char < 128 and chr(char).isalnum()) else 32 for char in range(256)
 )
-_OF_TOKENS_AND_LINES = _OF_TOKENS[:10] + b"\n" + _OF_TOKENS[11:]
+_OF_LINES = bytes(
+    char if char == 10 or _OF_TOKENS[char] != 32 else 32 if chr(char) in " \t\r>\\" else 0 for char in range(256)
+)
+"""Line breaks stay, a space stands for what may be a margin of a line, and zero for all else between words."""
 _OF_VALUES = _OF_TOKENS.translate(bytes(32 if chr(char) in ":%|@" else char for char in range(256)))
-_LONG_WORD = re.compile(rb" ([^ ]{%d,})" % VALUE_MIN_CHARS)  # a literal first, which is found fastest
-_REST_OF_WORD = re.compile(rb"\n[^ ]+")
-_DIGIT_OR_CAPITAL = re.compile(rb"[A-Z0-9]")
+_LONG_WORD = lazy_regex(rb" ([^ ]{%d,})" % VALUE_MIN_CHARS)  # a literal first, which is found fastest
+_REST_OF_WORD = lazy_regex(
+    # Behind a line break; there are many of those, so one where both pieces are short is left out first.
+    rb"\n(?:(?<=[^\0\n ]{7}\n)|(?<= \n)|(?<=[^\0\n ]\n)(?=[ \n]{0,99}+(?:[^\0\n ]{7}|[^\0\n ]+ *\n)))"
+    rb"[ \n]{0,99}+[^\0\n ]++(?: *\n[ \n]{0,99}+[^\0\n ]++)*+"
+)
+_LONGEST_PIECE = 2000
+_DIGIT_OR_CAPITAL = lazy_regex(rb"[A-Z0-9]")
 _MARKS = "_-."
 _CHARS_BEFORE, _CHARS_AFTER = 120, 60
 """Characters around a word that can tell the engine what it is; it is slow, so the rest is kept from it."""
@@ -161,13 +168,12 @@ def _tokens_across_lines(text: str, plain: bytes, words: set[bytes]) -> list[_Sp
 
 def _words_across_lines(plain: bytes) -> set[bytes]:
     """The long words that there are once line breaks are taken away, with the margins around them."""
-    lines = b"\n".join([line.strip(_LINE_MARGIN) for line in plain.split(b"\n")]).translate(_OF_TOKENS_AND_LINES)
+    view = plain.translate(_OF_LINES)
     words = set()
-    for match in _REST_OF_WORD.finditer(lines):
-        start = match.start()
-        word = lines[max(lines.rfind(b" ", 0, start), lines.rfind(b"\n", 0, start)) + 1 : start] + match[0]
-        if len(word) > VALUE_MIN_CHARS:
-            words.add(word.replace(b"\n", b""))
+    for match in _REST_OF_WORD.finditer(view):
+        before = view[max(0, match.start() - _LONGEST_PIECE) : match.start()].rstrip(b" ")
+        first = max(before.rfind(b"\0"), before.rfind(b" "), before.rfind(b"\n")) + 1
+        words.add((before[first:] + match[0]).translate(None, b" \n"))
     return {word for word in words if len(word) >= VALUE_MIN_CHARS}
 
 

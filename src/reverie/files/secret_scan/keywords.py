@@ -27,7 +27,7 @@ def places_of_rules(text: str, plain: bytes, foreign: bytes) -> Iterator[tuple[i
     lowered = plain.lower()
     rules_by_keyword = _rules_by_keyword()
     if len(lowered) < LONG_TEXT_CHARS:
-        places = (
+        places: Iterator[tuple[int, bytes]] = (
             (place, keyword) for keyword in rules_by_keyword if keyword in lowered for place in _each(keyword, lowered)
         )
     else:

@@ -22,6 +22,12 @@ MIN_RANDOM_CHARS = 13
 MIN_NUMBERS = 2
 """Runs of digits that a random word of that length nearly always has."""
 
+MIN_ASSIGNED_CHARS = 14
+"""A shorter value that is assigned to the name of a secret is one only if its kinds of character change often."""
+
+MIN_RUNS_OF_SHORT = 5
+MIN_CHARS_OF_RANDOM_PART = 16
+
 # Compiled at their first use: most texts hold nothing to judge.
 _PLACEHOLDER = lazy_regex(
     r"example|placeholder|change.?me|redacted|dummy|your[_-]|<[^>]*>|\{\{|\$\{|\$[a-z_(]|%\(|%s|x{4,}|\*{3,}|\.{3,}|…|"
@@ -31,6 +37,9 @@ _VARIABLE = lazy_regex(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|[A-Za-z_]\w*(?:(?:\.|::|->)
 _PATH = lazy_regex(
     r"(?:[\w@.~-]*/)+[\w.@-]*\.\w{1,5}|~?/[\w./-]+|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|md|txt|env|sh|cfg|ini)"
 )
+_DOT = lazy_regex(r"\.|::|->")
+_RUN_OF_A_CLASS = lazy_regex(r"[a-z]+|[A-Z]+|\d+")
+_INNER_NUMBER = lazy_regex(r"(?<=[a-z])\d+(?=[a-z])")
 _WORD = lazy_regex(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 _SPEAKABLE = lazy_regex(r"(?i)(?=.*[aeiouy])[aeiouy]*(?:[^aeiouy]{1,3}[aeiouy]+)*[^aeiouy]{0,3}")
 _JOINED_WORDS = lazy_regex(r"[A-Za-z]+(?:[-/+=&|][A-Za-z]+)*[!?*]?|\d+[- ]?[a-z]+|[A-Za-z_]\w*=[\w.]*")
@@ -81,6 +90,8 @@ def is_assigned_secret(match: re.Match[str]) -> bool:
     if not (_NUMBER.search(value) and re.search(r"[A-Za-z]", value)):
         return False
     if _is_variable_or_path(value) or _reads_like_a_name(value):
+        return False
+    if len(value) < MIN_ASSIGNED_CHARS and len(_RUN_OF_A_CLASS.findall(value)) < MIN_RUNS_OF_SHORT:
         return False
     return entropy(value) >= MIN_BITS
 
@@ -158,12 +169,26 @@ def entropy(value: str) -> float:
 
 
 def _is_variable_or_path(value: str) -> bool:
-    return _VARIABLE.fullmatch(value) is not None or _PATH.fullmatch(value) is not None
+    if _VARIABLE.fullmatch(value):
+        return not any(map(_is_random_part, _DOT.split(value)))
+    return _PATH.fullmatch(value) is not None
+
+
+def _is_random_part(part: str) -> bool:
+    """Whether a key stands behind a dot, as in `s.…` or `api_live.…`."""
+    return (
+        len(part) >= MIN_CHARS_OF_RANDOM_PART
+        and "_" not in part
+        and _NUMBER.search(part) is not None
+        and not _reads_like_a_name(part)
+    )
 
 
 def _reads_like_a_name(value: str) -> bool:
     """Words with at most two numbers among them: an identifier, not a random string."""
     if len(_NUMBER.findall(value)) > 2:
+        return False
+    if len(_INNER_NUMBER.findall(value)) == 2 and value.isalnum() and value.islower():
         return False
     return sum([len(word) for word in _WORD.findall(value) if _is_speakable(word)]) >= 0.55 * len(value)
 

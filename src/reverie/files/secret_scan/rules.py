@@ -131,6 +131,7 @@ TOKENS: tuple[SecretRule, ...] = (
     _token("harness-key", "pat. sat.", r"[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     _token("intra42-secret", "s-s4t2", r"s-s4t2(?:ud|af)-[a-f0-9]{64}"),
     _token("clojars-token", "CLOJARS_", r"CLOJARS_[A-Za-z0-9]{60}"),
+    _token("asaas-key", "aact_", r"aact_(?:prod|hmlg)_[\w-]{20,100}"),
     _token("artifactory-key", "AKCp cmVmd", r"AKCp[A-Za-z0-9]{69}|cmVmd[A-Za-z0-9]{59}"),
     _token("bedrock-key", "ABSK bedrock-api-key-", r"ABSK[A-Za-z0-9+/]{109,269}={0,2}|bedrock-api-key-[\w+/=-]{20,}"),
     _token("onepassword-key", "A3-", r"A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5}"),
@@ -151,7 +152,10 @@ _QUALIFIED = "|".join(f"(?<={word})|(?<={word}[ _.-])" for word in _QUALIFIERS.s
 _NAME_OF_SECRET = rf"(?P<name>(?i:token|secret|credentials?|(?:{_QUALIFIED})key)[\w.-]{{0,20}})"
 _NAME_OF_PASSWORD = r"(?i:passw(?:or)?d|passphrase|passcode|(?<![a-z])pwd|(?<![a-z])pw(?![a-z]))\w{0,20}"  # noqa: S105 - a pattern
 _TYPE = r"(?:[ \t]*:?[ \t]*&?(?i:str|string|text|bytes))?"
-_ASSIGNED = rf"""["'`]?\]?{_TYPE}[ \t]{{0,3}}(?:(?:=>|:{{1,3}}=|[?|.+]?=|:|>(?!@))[\s"'`]{{0,14}}|,[ \t]{{0,3}}["'`])"""
+_ASSIGNED = (
+    rf"""["'`]?\]?{_TYPE}[ \t]{{0,40}}(?:(?:=>|:{{1,3}}=|[?|.+]?=|:|>(?!@))"""
+    r"""(?:[ \t]{15,40}["'`]|[\s"'`]{0,14})|,[ \t]{0,3}["'`])"""
+)
 _SAID_TO_BE = r"(?:[ \t]+(?:for|of|to|on|in)[ \t]+[^\n.=:]{1,50}?)?[ \t]+(?:is|was|are|to)(?:[ \t]+now)?:?[ \t]+[\"'`]?"
 _PASSWORD_ELSEWHERE = (
     *(
@@ -172,7 +176,7 @@ _IS_ELSEWHERE = (
     r"(?:\b(?:ist|lautet|est|es|é|è|is|är|er|on|jest|je|là|adalah|है|это|היא|هي)(?=[ \t:\"'`«„])|"
     r"是|为|為|は|[는은이]|[:：=]|(?<=[ \t])[—–-](?=[ \t])|(?<=[^\W\d_])(?=[\"'`「『]))"
 )
-_LONG_VALUE = r"(?P<secret>[\w\-./+=~]{8,200}[:|%][\w\-./+=~]{8,200}|[\w\-./+=~]{14,200})"
+_VALUE = r"(?P<secret>[\w\-./+=~]{8,200}[:|%][\w\-./+=~]{8,200}|[\w\-./+=~]{14,200}|[\w\-.+=]{10,13}(?![\w\-./+=~@%:]))"
 _BLOCK_OF_A_KEY = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----BEGIN)[\s\S]){20,8000}?"
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)"
@@ -216,13 +220,13 @@ IN_CONTEXT: tuple[SecretRule, ...] = (
     SecretRule(
         "assigned-secret",
         ("key", "token", "secret", "credential"),
-        f"{_NAME_OF_SECRET}(?:{_ASSIGNED}|{_SAID_TO_BE}){_LONG_VALUE}",
+        f"{_NAME_OF_SECRET}(?:{_ASSIGNED}|{_SAID_TO_BE}){_VALUE}",
         plausible.is_assigned_secret,
     ),
     SecretRule(
         "command-line-secret",
         ("token", "secret", "key"),
-        r"--(?P<name>[\w-]{0,20}(?:token|secret|api-?key|access-?key))[ =][\"']?" + _LONG_VALUE,
+        r"--(?P<name>[\w-]{0,20}(?:token|secret|api-?key|access-?key))[ =][\"']?" + _VALUE,
         plausible.is_assigned_secret,
         begins="--",
     ),
