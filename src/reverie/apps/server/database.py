@@ -53,12 +53,12 @@ class ServerDatabase:
             connection = self._lookups.pop()
         except IndexError:
             connection = self._lookup_engine.connect()
-        driver: Any = connection.connection.driver_connection
         try:
             if self.is_postgresql:
-                rows = driver.execute(query.format(among="= ANY(%s)"), lists).fetchall()
+                rows = _ask_prepared(connection, query, lists)
             else:
                 values = [json.dumps(values) for values in lists]
+                driver: Any = connection.connection.driver_connection
                 rows = driver.execute(query.format(among="IN (SELECT value FROM json_each(?))"), values).fetchall()
         except Exception as problem:
             connection.invalidate()
@@ -112,6 +112,49 @@ class ServerDatabase:
         self._lookup_engine.dispose()
 
 
+def _ask_prepared(connection: Connection, query: str, lists: Sequence[Sequence[str]]) -> list[list[Any]]:
+    """The rows of a query that the connection of libpq has prepared: one round trip.
+
+    It takes a fraction of the processor time of the driver's own call, which looks up how to convert each parameter and
+    column; here parameters are lists of texts, and columns are texts and integers.
+    """
+    from psycopg.pq import ExecStatus
+
+    driver: Any = connection.connection.driver_connection
+    if query not in connection.info:
+        first, *rest = query.split("{among}")
+        numbered = first + "".join(f"= ANY(${number}){piece}" for number, piece in enumerate(rest, 1))
+        connection.info[query] = name = f"reverie_{len(connection.info)}".encode()
+        _check_result(driver.pgconn.prepare(name, numbered.encode(), [_TEXT_ARRAY] * len(rest)), ExecStatus.COMMAND_OK)
+    parameters = [_write_array(values) for values in lists]
+    result = driver.pgconn.exec_prepared(connection.info[query], parameters)
+    _check_result(result, ExecStatus.TUPLES_OK)
+    readers = [int if result.ftype(column) in _INTEGERS else bytes.decode for column in range(result.nfields)]
+    return [
+        [
+            None if (content := result.get_value(row, column)) is None else read(content)
+            for column, read in enumerate(readers)
+        ]
+        for row in range(result.ntuples)
+    ]
+
+
+def _check_result(result: Any, expected: int) -> None:
+    if result.status != expected:
+        raise ConnectionError((result.error_message or b"no answer").decode("utf-8", "replace").strip())
+
+
+def _write_array(values: Sequence[str]) -> bytes:
+    """A list of texts as PostgreSQL writes it. Raises `ValueError` for a text that it cannot hold."""
+    if any("\0" in each for each in values):
+        raise ValueError("a text with a NUL")
+    escaped = (each.replace("\\", r"\\").replace('"', r"\"") for each in values)
+    return ("{" + ",".join(f'"{each}"' for each in escaped) + "}").encode()
+
+
+_TEXT_ARRAY = 1009
+_INTEGERS = (20, 21, 23)
+"""Types of PostgreSQL by their numbers, which never change."""
 _NAME_TENANT = text("SELECT set_config('reverie.tenant', :name, true)")
 
 

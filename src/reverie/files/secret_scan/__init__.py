@@ -1,7 +1,7 @@
 """Finds secrets in a text: keys, tokens and passwords that must not be stored or sent.
 
 One scanner for every path. Precise rules (`rules`) and what a sentence says of a random word, both judged by
-`plausible`, are always on, behind a search for keywords in the text as it is seen (`visible`). Where the `secrets`
+`plausible`, are always on, behind a search for `keywords` in the text as it is seen (`visible`). Where the `secrets`
 extra is installed, its larger engine looks as well at every text with a word that it could take for a secret.
 Findings carry the rule and the place, never the text. Who refuses or redacts is the caller's decision.
 """
