@@ -54,7 +54,13 @@ document.addEventListener("htmx:response:error", (event) => {
 document.addEventListener("htmx:error", () => {
   document.getElementById("ended").hidden = false;
 });
-document.addEventListener("htmx:after:swap", () => {
-  const target = document.querySelector(".message.target:not(.seen)");
-  if (target) { target.classList.add("seen"); target.scrollIntoView({ block: "center" }); }
-});
+// A message that the address names stays in view while the parts above it arrive, until somebody moves the page.
+let follows = true;
+for (const moved of ["wheel", "touchstart", "keydown", "mousedown"]) {
+  addEventListener(moved, () => { follows = false; }, { once: true, passive: true });
+}
+function showTarget() {
+  if (follows) document.querySelector(".message.target")?.scrollIntoView({ block: "center", behavior: "instant" });
+}
+document.addEventListener("htmx:after:swap", showTarget);
+addEventListener("drawn", showTarget);

@@ -68,7 +68,7 @@ function drawStack(place, { x, isTime, names, values, colours, unit, say, marks 
         x: { time: Boolean(isTime), range: (_, low, high) => bars ? [low - 43200, high + 43200] : low === high ? [low - 1, high + 1] : [low, high] },
         y: { range: (_, __, high) => [0, (high || 1) * 1.08] },
       },
-      axes: [axis({ grid: { show: false } }), axis({ size: 52, values: (_, all) => all.map(unit) })],
+      axes: [axis(isTime ? { grid: { show: false } } : { grid: { show: false }, size: 28, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] }), axis({ size: 52, values: (_, all) => all.map(unit) })],
       series: [{}, ...series],
       hooks: {
         setCursor: [(one) => { at = one.cursor.idx ?? null; tell(); }],
@@ -187,6 +187,7 @@ for (const place of document.querySelectorAll("[data-plot]")) {
   }).then((data) => {
     place.replaceChildren();
     const again = drawings[place.dataset.plot](place, data);
+    dispatchEvent(new Event("drawn"));
     if (!again) return;
     let wait = 0;
     const later = () => { clearTimeout(wait); wait = setTimeout(again, 120); };
