@@ -70,8 +70,8 @@ format: $(STAMP)  ## Rewrite the code in the house style
 	@$(BIN)/ruff check --fix src tests bench docs release
 	@$(BIN)/ruff format src tests bench docs release
 
-bench: $(STAMP)  ## Measure speed, memory and quality; NAME=session measures one thing
-	@$(BIN)/python -m bench $(NAME)
+bench: $(STAMP)  ## Write bench/REPORT.md, quickly; FULL=1 measures all, NAME=session prints one part, MODELS=DIR has weights
+	@$(BIN)/python -m bench $(NAME) $(if $(filter-out 0,$(FULL)),--full) $(if $(MODELS),--models $(MODELS))
 
 test-program: $(STAMP)  ## Only the tests that drive whole programs: a terminal in tmux, teammates, many processes at once
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m program tests

@@ -14,7 +14,7 @@ from tests.requirements import requirement
 
 SOURCE = Path(reverie.__file__).parent
 ROOT = SOURCE.parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "NOTES.md"])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md")])
 _CODE = re.compile(r"`([^`\n]+)`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _MODULE = re.compile(r"(?:src/reverie/)?([a-z_]+(?:/[a-z_]+)+)(?:\.py|/|\.[A-Za-z_][A-Za-z_.]*)?")

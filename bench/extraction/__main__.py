@@ -5,26 +5,35 @@ is lost when the quote does not stand in the message word by word, or when its t
 (`memory/topics/polarity`): both are checked for every memory. `eval2-` files, here or in `examples/`, are held out:
 nothing is fitted to them, only totals are printed, by language and, where the weights are installed, with vectors.
 Everything else was read while the rules and the classifier were made. `--set` measures other files.
+
+No library that extracts memories does so without a model, so two simple ways stand beside: every sentence, and every
+sentence of an English message with a cue word.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import math
-import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.extraction.labels import HERE, Labelled, held_out_files, read_real, read_written
+from bench.figures import WILSON, Figure, Result, Row, Table, add_options, default_models, report, share, shared_data
 from reverie.memory.extraction.candidate import MemoryCandidate
 from reverie.memory.extraction.similarity import Similarity
 from reverie.memory.search.semantic import load_embedder
 from reverie.memory.topics.polarity import MismatchKind, find_mismatch
+from reverie.memory.topics.value import MemoryType
 
-_Z = 1.96
+_SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
+_CUE = re.compile(r"(?i)\b(?:always|never|remember|prefer|from now on|don't|do not|please use|we use|make sure|must)\b")
+_ABOUT = (
+    "Precision: stored memories that quote a passage which was labelled. Recall: labelled passages that were stored. "
+    "Meaning lost: memories that quote what was not said, or whose title says otherwise than the quote."
+)
 _KEPT_UNSEEN = frozenset({"held out", "unseen"})
 _REMARK = (
     "What is not held out was read while the rules were made, and the weights were fitted to most of it: on new "
@@ -34,17 +43,8 @@ _REMARK = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.extraction", description=__doc__)
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("REVERIE_SHARED_DATA", HERE.parents[2] / "shared/data")
-    )
-    parser.add_argument(
-        "--models",
-        type=Path,
-        default=Path(os.environ.get("REVERIE_HOME", "~/.reverie")).expanduser() / "models",
-        help="where the weights of the vectors are installed",
-    )
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser = add_options(argparse.ArgumentParser(prog="python -m bench.extraction", description=__doc__))
+    parser.add_argument("--models", type=Path, default=default_models(), help="where the weights of vectors lie")
     parser.add_argument(
         "--misses", action="store_true", help="list what was wrong or missed, of the parts that may be tuned on"
     )
@@ -55,70 +55,62 @@ def main(arguments: Sequence[str]) -> int:
         help="measure these files alone: lines like those of examples/ or written.jsonl, or with `store` and `kind`",
     )
     options = parser.parse_args(arguments)
-    report = _measure(options)
-    if options.set is None:
-        print(_REMARK)
-    if options.json:
-        options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
-    return 0
+    return report(_measure(options), options)
 
 
-def _measure(options: argparse.Namespace) -> dict[str, dict[str, float]]:
-    print(
-        f"{'part':20} {'messages':>8} {'labels':>7} {'stored':>7} {'precision':>22} {'recall':>22} "
-        f"{'right type':>11} {'meaning lost':>13}"
-    )
+def _measure(options: argparse.Namespace) -> Result:
+    result = Result()
     files = options.set or held_out_files()
-    if options.set is None:
-        names = ", ".join(file.stem for file in files) or "none here"
-        print(f"held out, fitted to by nobody: {names}")
-    rows = _print_languages("by words", [each for file in files for each in read_written(file)], options)
-    embedder = load_embedder(options.models)
-    if embedder is None:
-        print(f"no weights of vectors in {options.models}: rows with vectors are left out", file=sys.stderr)
-    elif files:
-        similarity = Similarity(lambda: embedder)
-        labelled = [each for file in files for each in read_written(file, similarity)]
-        rows |= _print_languages("with vectors", labelled, options)
-    return rows if options.set else {**rows, **_measure_known(options)}
-
-
-def _print_languages(
-    way: str, labelled: Sequence[Labelled], options: argparse.Namespace
-) -> dict[str, dict[str, float]]:
-    """One row for English, one for each other language, one for those together."""
+    names = ", ".join(file.stem for file in files) or "none here"
+    labelled = [each for file in files for each in read_written(file)]
     if options.misses and options.set:
         _print_misses(labelled)
-    languages = dict.fromkeys(each.language for each in labelled)
-    rows = {
-        f"{language or 'all'} {way}": print_row(
-            f"{language or 'all'} {way}", [each for each in labelled if each.language == language]
-        )
-        for language in languages
+    rows = _rows("reverie", labelled, is_ours=True)
+    embedder = load_embedder(options.models)
+    if embedder is None:
+        result.left_out.append("rows with vectors: their weights are not installed (`reverie models install`)")
+    elif files:
+        similarity = Similarity(lambda: embedder)
+        again = [each for file in files for each in read_written(file, similarity)]
+        rows += _rows("reverie with vectors", again, is_ours=True)
+    rows += _rows("every sentence", [replace(each, found=_split(each)) for each in labelled])
+    english = [each for each in labelled if each.language == "en"]
+    rows += _rows("cue words", [replace(each, found=_split(each, _CUE)) for each in english])
+    about = f"Labelled messages of {names}. {_ABOUT}"
+    title = "Other files" if options.set else "Held out: messages by another author that nothing was fitted to"
+    result.tables.append(Table("held out", title, about, WILSON, rows, picture="recall"))
+    result.left_out.append("libraries beside: none extracts without a model")
+    if not options.set:
+        result.tables.append(Table("known", "Not held out", f"{_REMARK} {_ABOUT}", WILSON, _known(options, result)))
+    return result
+
+
+def _rows(way: str, labelled: Sequence[Labelled], *, is_ours: bool = False) -> list[Row]:
+    """One row for English, one for the other languages together; one for all where no language is named."""
+    groups = {
+        "English": [each for each in labelled if each.language == "en"],
+        "five other languages": [each for each in labelled if each.language not in {"", "en"}],
+        "all": [each for each in labelled if not each.language],
     }
-    others = [each for each in labelled if each.language not in {"", "en"}]
-    if len(set(languages) - {"", "en"}) > 1:
-        rows[f"not English {way}"] = print_row(f"not English {way}", others)
-    return rows
+    return [Row(f"{way}, {name}", measure(group), is_ours) for name, group in groups.items() if group]
 
 
-def _measure_known(options: argparse.Namespace) -> dict[str, dict[str, float]]:
+def _known(options: argparse.Namespace, result: Result) -> list[Row]:
     """What was read or fitted to: the figures only tell whether something broke."""
     labelled = list(read_written(HERE / "written.jsonl"))
-    transcripts = Path(options.data) / "transcripts"
+    transcripts = shared_data() / "transcripts"
     if transcripts.is_dir():
         labelled += read_real(transcripts)
     else:
-        print(f"no real sessions in {transcripts}: their row is left out", file=sys.stderr)
-    print("not held out, by words:")
+        result.left_out.append("messages of real sessions: the sample data is not here (`REVERIE_SHARED_DATA`)")
     if options.misses:
         _print_misses(each for each in labelled if each.part not in _KEPT_UNSEEN)
     parts = dict.fromkeys(each.part for each in labelled)
-    return {part: print_row(part, [each for each in labelled if each.part == part]) for part in parts}
+    return [Row(part, measure([each for each in labelled if each.part == part]), is_ours=True) for part in parts]
 
 
-def print_row(part: str, labelled: Sequence[Labelled]) -> dict[str, float]:
-    """Print precision, recall and types of what was stored."""
+def measure(labelled: Sequence[Labelled]) -> dict[str, Figure]:
+    """Precision, recall and types of what was stored."""
     count: Counter[str] = Counter()
     for each in labelled:
         spans = [(each.text.find(one.quote), each.text.find(one.quote) + len(one.quote), one) for one in each.found]
@@ -131,23 +123,25 @@ def print_row(part: str, labelled: Sequence[Labelled]) -> dict[str, float]:
             any(want.type == one.type for want in wants) for (_, _, one), wants in zip(spans, fits, strict=True)
         )
         count["lost"] += sum(loses_meaning(one, each.text) for one in each.found)
-    precision, recall = _share(count["right"], count["stored"]), _share(count["found"], count["labels"])
-    typed = count["right type"] / max(1, count["right"])
-    print(
-        f"{part:20} {len(labelled):8} {count['labels']:7} {count['stored']:7} "
-        f"{_said(precision):>22} {_said(recall):>22} {typed:11.2f} {count['lost']:13}"
-    )
     return {
-        "messages": len(labelled),
-        "labels": count["labels"],
-        "stored": count["stored"],
-        "precision": precision[0],
-        "precision_low": precision[1],
-        "recall": recall[0],
-        "recall_low": recall[1],
-        "right_type": typed,
-        "meaning_lost": count["lost"],
+        "messages": Figure(len(labelled)),
+        "worth keeping": Figure(count["labels"]),
+        "stored": Figure(count["stored"]),
+        "precision": share(count["right"], count["stored"]),
+        "recall": share(count["found"], count["labels"]),
+        "right type": share(count["right type"], count["right"]),
+        "meaning lost": Figure(count["lost"]),
     }
+
+
+def _split(labelled: Labelled, cue: re.Pattern[str] | None = None) -> tuple[MemoryCandidate, ...]:
+    """The sentences of a message as if they were memories; with a cue only those that have it."""
+    sentences = (match[0].strip() for match in _SENTENCE.finditer(labelled.text))
+    return tuple(
+        MemoryCandidate(MemoryType.feedback, sentence, "", sentence, sentence, labelled.id)
+        for sentence in sentences
+        if len(sentence) > 1 and (cue is None or cue.search(sentence))
+    )
 
 
 def loses_meaning(memory: MemoryCandidate, text: str) -> bool:
@@ -157,20 +151,6 @@ def loses_meaning(memory: MemoryCandidate, text: str) -> bool:
     # A title that was cut says so by its ellipsis: there a condition may be missing.
     open_kinds = {MismatchKind.wording, MismatchKind.condition} if "…" in memory.name else {MismatchKind.wording}
     return memory.quote not in text or (differs is not None and differs.kind not in open_kinds)
-
-
-def _share(hits: int, of: int) -> tuple[float, float, float]:
-    """A share with its 95 % interval after Wilson."""
-    if of == 0:
-        return math.nan, 0.0, 1.0
-    share = hits / of
-    middle = (share + _Z**2 / (2 * of)) / (1 + _Z**2 / of)
-    half = _Z * math.sqrt(share * (1 - share) / of + _Z**2 / (4 * of**2)) / (1 + _Z**2 / of)
-    return share, max(0.0, middle - half), min(1.0, middle + half)
-
-
-def _said(share: tuple[float, float, float]) -> str:
-    return f"{share[0]:.2f} ({share[1]:.2f} to {share[2]:.2f})"
 
 
 def _print_misses(labelled: Iterable[Labelled]) -> None:

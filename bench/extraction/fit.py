@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from bench.extraction.__main__ import print_row
+from bench.extraction.__main__ import measure
 from bench.extraction.labels import HELD_OUT, HERE, Labelled, part_of, read_written
 from reverie.memory.extraction import classify, find
 from reverie.memory.extraction.classify import message_features
@@ -277,8 +277,9 @@ def _print_check(examples: Sequence[Example]) -> None:
                     labelled[file.stem] = list(read_written(file))
             print(f"let in from {threshold:.2f} on")
             for stem, rows in labelled.items():
-                print_row(stem, rows)
-            print_row("all", [each for rows in labelled.values() for each in rows])
+                print(stem, *map(str, measure(rows).values()), sep="  ")
+            every = [each for rows in labelled.values() for each in rows]
+            print("all", *map(str, measure(every).values()), sep="  ")
 
 
 if __name__ == "__main__":

@@ -4,5 +4,5 @@
 chooses where to compact; `score` measures what is visible and what is reachable; `strategies` are ours and the simple
 ones; `with_langchain` and `with_openhands` drive those of others through a `pipe` to `langchain_child` and
 `openhands_child`, each in an environment of its own; `spending` replays a session for cost and cache; `measure` runs it
-all, `matched` compares costs at equal fidelity, and `chart` draws it.
+all, and `matched` compares costs at equal fidelity.
 """

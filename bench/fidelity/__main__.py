@@ -1,15 +1,15 @@
 """`python -m bench.fidelity`: fidelity, size, cost and cache use of ours and of other strategies, on real sessions.
 
-Needs the sample data (`REVERIE_SHARED_DATA` or `--data`). LangChain and OpenHands are installed into environments below
-`--cache`; OpenHands needs Python 3.12 or newer (`--newer-python`). Whatever cannot be installed is left out and named.
-Sessions that the summariser was tuned on and held-out ones are reported apart; intervals draw whole sessions.
+Needs the sample data (`REVERIE_SHARED_DATA` or `--data`). LangChain and OpenHands have environments below `--peers`
+(`python -m bench.peers`); what is not installed is left out and named. Sessions that the summariser was tuned on and
+held-out ones are reported apart; intervals draw whole sessions.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -18,32 +18,44 @@ from pathlib import Path
 from statistics import mean
 from typing import TypeVar
 
-from bench.fidelity.chart import Bar, chart
 from bench.fidelity.matched import points, verdict
-from bench.fidelity.measure import MULTIPLES, OURS, Bill, Other, Sample, bills, interval, others, samples
+from bench.fidelity.measure import MOST_CUTS, MULTIPLES, OURS, Bill, Other, Sample, bills, interval, others, samples
 from bench.fidelity.sessions import read_sessions
-from bench.fidelity.with_langchain import LangChain, langchain_python
-from bench.fidelity.with_openhands import OpenHands, openhands_python
+from bench.fidelity.with_langchain import LangChain
+from bench.fidelity.with_openhands import OpenHands
+from bench.figures import BOOTSTRAP, Figure, Result, Row, Table, add_options, default_peers, report, share, shared_data
+from bench.figures import mean as average
+from bench.peers import find_peer
 
 WINDOWS = (30_000, 60_000, 120_000)
-Row = TypeVar("Row", Sample, Bill)
+QUICK_WINDOW = 60_000
+QUICK_CUTS = 6
+Measured = TypeVar("Measured", Sample, Bill)
 PARTS = {"tuned": (False,), "held out": (True,), "all": (False, True)}
 """Which sessions a table is about, by whether they were held out."""
 
 
-def main() -> None:
-    asked = _arguments()
+def main(arguments: Sequence[str]) -> int:
+    asked = _read_options(arguments)
+    result = Result()
+    if not (asked.data / "trajectories").is_dir():
+        result.left_out.append("everything: the recorded sessions are not here (`REVERIE_SHARED_DATA`)")
+        return report(result, asked)
     sessions = [one for one in read_sessions(asked.data) if not asked.session or one.name.startswith(asked.session)]
     sessions = [one for one in sessions if one.is_held_out in PARTS[asked.part]]
+    windows = asked.windows or ((QUICK_WINDOW,) if asked.quick else WINDOWS)
+    if asked.quick:
+        skipped = " and ".join(f"{window:,}" for window in WINDOWS if window not in windows)
+        result.left_out.append(f"windows of {skipped} tokens: in a full run only")
     multiples = MULTIPLES if asked.matched else (1.0,)
     found: list[Sample] = []
     billed: list[Bill] = []
     started = time.perf_counter()
     with ExitStack() as stack:
-        rivals = _rivals(asked, stack)
-        for window in asked.windows:
+        rivals = _rivals(asked, stack, result)
+        for window in windows:
             for session in sessions:
-                made = list(samples(session, window, rivals, multiples))
+                made = list(samples(session, window, rivals, multiples, QUICK_CUTS if asked.quick else MOST_CUTS))
                 if not made:
                     continue
                 found += made
@@ -51,64 +63,83 @@ def main() -> None:
                     target = mean(one.tokens for one in made if one.strategy == OURS)
                     billed += bills(session, window, target, rivals, multiples)
                 print(f"# {window} {session.name}: {time.perf_counter() - started:.0f} s", flush=True)
+    for part in ("all", "held out"):
+        kinds = PARTS[part]
+        own = _even(one for one in found if one.is_held_out in kinds)
+        paid = _even(one for one in billed if one.is_held_out in kinds)
+        result.tables += [_table(part, window, own, paid) for window in dict.fromkeys(one.window_tokens for one in own)]
     for part, kinds in PARTS.items():
         own = [one for one in found if one.is_held_out in kinds]
         paid = [one for one in billed if one.is_held_out in kinds]
-        if own:
+        if own and not asked.quick:
             print(f"\n## {part}: {len({one.session for one in own})} sessions")
-            _print_table(_even(own), _even(paid))
             _print_goals(_even(own))
             if asked.matched and paid:
                 _print_matched(own, paid)
     if asked.out:
         _write(asked.out, found, billed)
+    return report(result, asked)
 
 
-def _rivals(asked: argparse.Namespace, stack: ExitStack) -> list[Other]:
-    first = None if asked.without_others else langchain_python(asked.cache)
-    second = None if asked.without_others else openhands_python(asked.cache, asked.newer_python)
-    for name, python in (("LangChain", first), ("OpenHands", second)):
+def _rivals(asked: argparse.Namespace, stack: ExitStack, result: Result) -> list[Other]:
+    pythons = {
+        name: None if asked.without_others else find_peer(asked.peers, name) for name in ("langchain", "openhands")
+    }
+    for name, python in pythons.items():
         if python is None:
-            print(f"# {name} is left out: no environment has it")
+            result.left_out.append(f"{name}: it is not installed (`python -m bench.peers`)")
+    first, second = pythons.values()
     return others(
         None if first is None else stack.enter_context(LangChain(first)),
         None if second is None else stack.enter_context(OpenHands(second)),
     )
 
 
-def _arguments() -> argparse.Namespace:
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    parser = argparse.ArgumentParser(prog="python -m bench.fidelity", description="Fidelity of reductions.")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("REVERIE_SHARED_DATA", beside)))
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "reverie-bench")
-    parser.add_argument("--windows", type=lambda text: tuple(map(int, text.split(","))), default=WINDOWS)
+def _read_options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = add_options(argparse.ArgumentParser(prog="python -m bench.fidelity", description=__doc__))
+    parser.add_argument("--data", type=Path, default=shared_data())
+    parser.add_argument("--peers", type=Path, default=default_peers(), help="environments of other libraries")
+    parser.add_argument("--windows", type=lambda text: tuple(map(int, text.split(","))), help="tokens: 30000,60000")
     parser.add_argument("--session", default="", help="only sessions whose name begins so")
-    parser.add_argument("--out", type=Path, help="folder for results.json and chart.svg")
+    parser.add_argument("--out", type=Path, help="a file for every single cut, as JSON")
     parser.add_argument("--part", choices=tuple(PARTS), default="all", help="which sessions")
     parser.add_argument("--matched", action="store_true", help="also give the others smaller and larger budgets")
-    parser.add_argument("--newer-python", help="a Python of 3.12 or newer, for OpenHands")
     parser.add_argument("--without-others", action="store_true", help="neither LangChain nor OpenHands")
     parser.add_argument("--without-cost", action="store_true")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
-def _print_table(found: Sequence[Sample], billed: Sequence[Bill]) -> None:
-    head = ("window", "strategy", "visible", "95 %", "reachable", "users", "tokens", "refused", "USD", "cached", "cuts")
-    print("\n" + "{:>7} {:36} {:>8} {:>13} {:>9} {:>6} {:>7} {:>7} {:>7} {:>6} {:>4}".format(*head))
-    for window, strategy, own in _groups(found):
-        visible, low, high = interval([(one.session, one.score.visible_share) for one in own])
-        bought = [bill.spending for bill in billed if (bill.window_tokens, bill.strategy) == (window, strategy)]
-        refused = sum(one.is_refused for one in own)
-        usd = f"{sum(one.cost_usd for one in bought):.2f}" if bought else "-"
-        cached = f"{mean(one.read_share for one in bought):.1%}" if bought else "-"
-        print(
-            f"{window:>7} {strategy:36} {visible:>7.1%}{'*' if refused else ' '} {low:>6.1%}-{high:<6.1%}"
-            f" {mean(one.score.reachable_share for one in own):>9.1%} {mean(one.score.user_share for one in own):>6.0%}"
-            f" {mean(one.tokens for one in own):>7.0f} {refused / len(own):>7.0%}"
-            f" {usd:>7} {cached:>6} {len(own):>4}"
-        )
-    if any(one.is_refused for one in found):
-        print("* counts what views show that are larger than the window: no request can hold them")
+def _table(part: str, window: int, found: Sequence[Sample], billed: Sequence[Bill]) -> Table:
+    rows = []
+    for size, strategy, own in _groups(found):
+        if size != window:
+            continue
+        bought = [bill for bill in billed if (bill.window_tokens, bill.strategy) == (window, strategy)]
+        figures = {
+            "visible": average([(one.session, one.score.visible_share) for one in own]),
+            "reachable": average([(one.session, one.score.reachable_share) for one in own]),
+            "user messages": average([(one.session, one.score.user_share) for one in own]),
+            "tokens": average([(one.session, one.tokens) for one in own], "tokens"),
+            "too large": share(sum(one.is_refused for one in own), len(own)),
+        }
+        if bought:
+            costs = [bill.spending.cost_usd for bill in bought]
+            figures["cost of the sessions"] = Figure(sum(costs), unit="$")
+            figures["cache"] = average([(bill.session, bill.spending.read_share) for bill in bought])
+        rows.append(Row(strategy, figures, is_ours=strategy == OURS))
+    chosen = [one for one in found if one.window_tokens == window and one.strategy == OURS]
+    sessions = len({one.session for one in chosen})
+    about = (
+        f"{sessions} recorded sessions, {len(chosen)} places of compaction. Visible: identifiers (names, paths, codes, "
+        "numbers) that the real continuation uses and that are still in view with what they stood with. Reachable: "
+        "also by one read that the view points to. User messages: kept word by word. Others get the tokens that ours "
+        "took. Too large: views that no request can hold. Summaries of all are written by the same embedded "
+        "summariser, without a model. Cost is that of all input of the sessions; cache, the share read from it."
+    )
+    name = str(window) if part == "all" else f"{window} {part}"
+    title = f"Window of {window:,} tokens" + ("" if part == "all" else ", sessions that nothing was tuned on")
+    picture = "visible" if part == "all" else ""
+    return Table(name, title, about, f"{BOOTSTRAP}, whole sessions drawn", rows, picture)
 
 
 def _print_goals(found: Sequence[Sample]) -> None:
@@ -142,7 +173,7 @@ def _print_matched(found: Sequence[Sample], billed: Sequence[Bill]) -> None:
             print(f"  {line}")
 
 
-def _even(found: Iterable[Row]) -> list[Row]:
+def _even(found: Iterable[Measured]) -> list[Measured]:
     """Those with the budget that ours took."""
     return [one for one in found if one.multiple == 1.0]
 
@@ -152,28 +183,15 @@ def _groups(found: Sequence[Sample]) -> list[tuple[int, str, list[Sample]]]:
     return [(w, s, [one for one in found if (one.window_tokens, one.strategy) == (w, s)]) for w, s in keys]
 
 
-def _write(folder: Path, found: Sequence[Sample], billed: Sequence[Bill]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+def _write(file: Path, found: Sequence[Sample], billed: Sequence[Bill]) -> None:
     document = {
         "samples": [asdict(one) for one in found],
         "bills": [
             {**asdict(one), "cost_usd": one.spending.cost_usd, "read_share": one.spending.read_share} for one in billed
         ],
     }
-    (folder / "results.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
-    bars = [
-        Bar(
-            window,
-            strategy,
-            interval([(one.session, one.score.visible_share) for one in own]),
-            mean(one.score.reachable_share for one in own),
-            mean(one.tokens for one in own),
-            strategy == OURS,
-        )
-        for window, strategy, own in _groups(_even(found))
-    ]
-    (folder / "chart.svg").write_text(chart(bars), encoding="utf-8")
+    file.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

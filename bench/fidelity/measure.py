@@ -96,13 +96,17 @@ def others(langchain: LangChain | None, openhands: OpenHands | None) -> list[Oth
 
 
 def samples(
-    session: Session, window_tokens: int, rivals: Sequence[Other], multiples: Sequence[float] = (1.0,)
+    session: Session,
+    window_tokens: int,
+    rivals: Sequence[Other],
+    multiples: Sequence[float] = (1.0,),
+    most_cuts: int = MOST_CUTS,
 ) -> Iterable[Sample]:
     """All strategies at the cuts of one session, each with the tokens that ours took there or a multiple of them."""
     limit = lines_of(window_tokens).compact_at_tokens
     rolling = {(one.name, by): _Rolling(one.reduce, limit) for one in rivals if one.rolls for by in multiples}
     places = cuts(session.items, window_tokens)
-    wanted = set(spread(places, MOST_CUTS))
+    wanted = set(spread(places, most_cuts))
     for cut in places:
         is_measured = cut in wanted
         if not is_measured and not any(one.is_due(session.items, cut) for one in rolling.values()):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,20 +24,6 @@ from reverie.messages.view import Item, ItemKind
 CLEARED = "[cleared]"
 ROUNDS_OF_FILLING = 3
 NEARLY = 0.97
-
-
-def environment(folder: Path, module: str, package: str, python: str = sys.executable) -> Path | None:
-    """The Python of an environment that has the package, made now if need be; None when it cannot be installed."""
-    own = folder / "bin" / "python"
-    if not own.exists():
-        made = subprocess.run([python, "-m", "venv", str(folder)], capture_output=True, check=False)
-        if made.returncode != 0:
-            return None
-    has = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
-    if subprocess.run([str(own), "-c", has], capture_output=True, check=False).returncode == 0:
-        return own
-    install = [str(own), "-m", "pip", "install", "--quiet", package]
-    return own if subprocess.run(install, capture_output=True, check=False).returncode == 0 else None
 
 
 @dataclass(slots=True)

@@ -6,17 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench.fidelity.cuts import weigh_items
-from bench.fidelity.pipe import Piped, environment, pieces_of
+from bench.fidelity.pipe import Piped, pieces_of
 from reverie.messages.view import Item
 
 CHILD = Path(__file__).with_name("langchain_child.py")
 DEFAULT_TRIM_TOKENS = 4_000
 """How much of the history LangChain shows its summariser unless told otherwise."""
-
-
-def langchain_python(folder: Path) -> Path | None:
-    """The Python of an environment with LangChain; None when it cannot be installed."""
-    return environment(folder / "langchain", "langchain.agents", "langchain")
 
 
 class LangChain(Piped):

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.fidelity.pipe import Piped, environment
+from bench.fidelity.pipe import Piped
 from reverie.messages.view import Item
 
 CHILD = Path(__file__).with_name("openhands_child.py")
-NEWER = ("python3.12", "python3.13", "python3.14")
-
-
-def openhands_python(folder: Path, interpreter: str | None = None) -> Path | None:
-    """The Python of an environment with their SDK; None without a new enough Python or when it cannot be installed."""
-    found = interpreter or (sys.executable if sys.version_info >= (3, 12) else None)
-    found = found or next((path for name in NEWER if (path := shutil.which(name))), None)
-    ready = folder / "openhands" / "bin" / "python"
-    if found is None and not ready.exists():
-        return None
-    return environment(folder / "openhands", "openhands.sdk", "openhands-sdk", found or str(ready))
 
 
 class OpenHands(Piped):

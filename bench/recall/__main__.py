@@ -1,82 +1,81 @@
-"""`python -m bench.recall`: recall through the product, on work and on conversations, beside the usual ways; times.
+"""`python -m bench.recall`: recall in recorded conversations through the product, beside the usual ways.
 
-Work: developers' memories and requests (`work.py`). Conversations: LoCoMo and LongMemEval, each session or observation
-saved as a topic; recall@5 as shipped, saying nothing where nothing seems to help, beside systems that always answer.
+LoCoMo and LongMemEval, each session or observation saved as a topic; recall@5 as shipped, saying nothing where nothing
+seems to help, beside systems that always answer. Recall at work is `bench.recall.work`, times are `bench.recall.speed`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.recall.data import CHAT_SETS, Case, read_chat_cases
-from bench.recall.figures import figure, recall
+from bench.figures import BOOTSTRAP, Result, Row, Table, add_options, default_models, default_peers, mean, report
+from bench.recall.data import CHAT_SETS, Case, folder, read_chat_cases, recall
 from bench.recall.peers import available_peers
-from bench.recall.speed import measure_speed
 from bench.recall.systems import System, fts5, fused, grep, vectors
-from bench.recall.work import NOW, home, measure_work
+from bench.recall.work import NOW, home
 from reverie import Memory
 from reverie.memory.search.weights import find_weights
 
+_NAMES = {"observation": "LoCoMo observations", "session": "LoCoMo sessions", "longmemeval": "LongMemEval sessions"}
+
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.recall", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one case in four, no large stores")
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
-    parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models", help="where the model lies")
+    parser = add_options(argparse.ArgumentParser(prog="python -m bench.recall", description=__doc__))
+    parser.add_argument("--models", type=Path, default=default_models(), help="where the weights of vectors lie")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "reverie-bench-vectors.sqlite")
-    parser.add_argument("--peers", type=Path, help="folder with one virtual environment per peer (see peers.py)")
-    parser.add_argument("--only", choices=("work", "conversations", "speed"), help="one part")
+    parser.add_argument("--peers", type=Path, default=default_peers(), help="environments of other libraries")
+    parser.add_argument("--words", action="store_true", help="no vectors, whose computation takes minutes")
     options = parser.parse_args(arguments)
-    models = options.models if find_weights(options.models) else None
-    if models is None:
-        print(f"no model in {options.models}: no rows with vectors (`reverie models install`)", file=sys.stderr)
-    report: dict[str, object] = {}
-    if options.only in (None, "work"):
-        report["work"] = measure_work(models, quick=options.quick)
-    if options.only in (None, "conversations"):
-        report["conversations"] = _measure_conversations(options, models)
-    if options.only in (None, "speed"):
-        report["speed"] = measure_speed(options.models, quick=options.quick)
-    if options.json:
-        options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
-    return 0
+    return report(measure_conversations(options), options)
 
 
-def _measure_conversations(options: argparse.Namespace, models: Path | None) -> dict[str, dict[str, list[float]]]:
-    sets = {name: read_chat_cases(name)[:: 4 if options.quick else 1] for name in CHAT_SETS}
+def measure_conversations(options: argparse.Namespace) -> Result:
+    """All ways on all sets; a quick run takes one case in eight."""
+    result = Result()
+    if not folder().is_dir():
+        result.left_out.append("everything: the recorded conversations are not here (`REVERIE_SHARED_DATA`)")
+        return result
+    sets = {name: read_chat_cases(name)[:: 8 if options.quick else 1] for name in CHAT_SETS}
+    weights = None if options.words else find_weights(options.models)
+    if weights is None:
+        reason = "computing them takes minutes" if options.words else "their weights are not installed"
+        result.left_out.append(f"rows with vectors: {reason}")
     systems: dict[str, System] = {"grep, term count": grep, "FTS5/BM25": fts5}
     embedder = None
-    if models is not None:
+    if weights is not None:
         from bench.recall.embedding import RememberingEmbedder
 
-        folder = find_weights(models)
-        assert folder is not None
-        embedder = RememberingEmbedder(folder, options.cache)
-        systems |= {"MiniLM alone": vectors(embedder), "RRF of both": fused(fts5, vectors(embedder))}
-    systems |= available_peers(options.peers, embedder)
-    print("\nconversations as topics: recall@5, mean [95 % interval]")
-    print(f"{'':22}" + "".join(f"{name:>24}" for name in sets))
-    report: dict[str, dict[str, list[float]]] = {}
+        embedder = RememberingEmbedder(weights, options.cache)
+        systems |= {"MiniLM alone": vectors(embedder), "FTS5 and MiniLM fused": fused(fts5, vectors(embedder))}
+    systems |= available_peers(options.peers, embedder, result.left_out)
+    rows = []
     for label, system in systems.items():
-        values = {name: _ask_system(system, cases) for name, cases in sets.items()}
-        report[label] = _print_row(label, values)
-    for label, place in (("words", None), *((("vectors", models),) if models else ())):
+        try:
+            rows.append(_row(label, {name: _ask_system(system, cases) for name, cases in sets.items()}))
+        except RuntimeError as problem:
+            result.left_out.append(f"{label}: {problem}")
+    for label, place in (("words", None), *((("vectors", options.models),) if weights else ())):
         with home(place):
             values = {name: ask_product(cases) for name, cases in sets.items()}
-        report[f"reverie, {label}"] = _print_row(f"reverie, {label}", values)
-    return report
+        rows.append(_row(f"reverie, {label}", values, is_ours=True))
+    questions = {name: sum(len(case.questions) for case in cases) for name, cases in sets.items()}
+    told = ", ".join(f"{count:,} of {_NAMES[name]}" for name, count in questions.items())
+    about = f"Share of a question's evidence among the first five hits; questions: {told}."
+    result.tables.append(
+        Table("conversations", "recall@5", about, BOOTSTRAP, rows, picture=_NAMES["observation"]),
+    )
+    return result
 
 
-def _print_row(label: str, values: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
-    figures = {name: figure(each) for name, each in values.items()}
-    print(f"{label:22}" + "".join(f"{each!s:>24}" for each in figures.values()), flush=True)
-    return {name: [each.mean, each.low, each.high] for name, each in figures.items()}
+def _row(label: str, values: Mapping[str, Sequence[float]], *, is_ours: bool = False) -> Row:
+    row = Row(label, {_NAMES[name]: mean(list(enumerate(each))) for name, each in values.items()}, is_ours)
+    print(label, *map(str, row.figures.values()), sep="  ", flush=True)
+    return row
 
 
 def _ask_system(system: System, cases: Sequence[Case]) -> list[float]:

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from bench.figures import shared_data
 from reverie import Topic
 from reverie.memory.search.words import MONTHS
 from reverie.memory.topics.value import MemoryType
 
 CHAT_SETS = ("observation", "session", "longmemeval")
 _NAME_WORDS = 8
-_BESIDE_THE_PROJECT = Path(__file__).resolve().parents[3] / "shared" / "data"
 _SPOKEN_DATE = re.compile(r"(\d+) (\w+), (\d{4})")
 _WRITTEN_DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)")
 
@@ -50,7 +49,13 @@ class Case:
 
 def folder() -> Path:
     """Where the splits lie."""
-    return Path(os.environ.get("REVERIE_SHARED_DATA", _BESIDE_THE_PROJECT)) / "recall"
+    return shared_data() / "recall"
+
+
+def recall(question: Question, hits: Sequence[str], limit: int = 5) -> float:
+    """The share of a question's pieces of evidence that the first hits hold."""
+    top = set(hits[:limit])
+    return sum(not top.isdisjoint(piece) for piece in question.pieces) / len(question.pieces)
 
 
 def read_chat_cases(name: str) -> list[Case]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
@@ -26,15 +25,15 @@ _ASKS_FOR_VECTORS = frozenset({"mem0"})
 """mem0 brings no embedding model; it is given ours."""
 
 
-def available_peers(folder: Path | None, embedder: Embeds | None) -> dict[str, System]:
-    """The peers whose environment is there."""
+def available_peers(folder: Path, embedder: Embeds | None, left_out: list[str]) -> dict[str, System]:
+    """The peers whose environment is there; `left_out` gets the others, with the reason."""
     found: dict[str, System] = {}
     for name in PEERS:
-        python = folder / name / "bin" / "python" if folder else None
-        if python is None or not python.exists():
-            print(f"{name}: not run (no environment under --peers)", file=sys.stderr)
+        python = folder / name / "bin" / "python"
+        if not python.exists():
+            left_out.append(f"{name}: it has no environment here (`python -m bench.peers`)")
         elif name in _ASKS_FOR_VECTORS and embedder is None:
-            print(f"{name}: not run (no model to give it)", file=sys.stderr)
+            left_out.append(f"{name}: there are no weights to give it")
         else:
             driver = f"bench.recall.drivers.{name.replace('-', '_')}"
             found[name] = Peer(python, driver, embedder if name in _ASKS_FOR_VECTORS else None)

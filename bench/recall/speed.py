@@ -1,44 +1,51 @@
-"""Latency, memory and indexing time on up to 100,000 topics, cold starts, saves: `python -m bench.recall.speed`.
+"""Latency, memory and indexing time on up to 100,000 topics, and saves: `python -m bench.recall.speed`.
 
 Topics are made of the data's own sentences. Each way of asking runs in a process of its own, so that its memory is its
 own, and asks every query once. SQLite's FTS5 alone on the same texts is the floor. Queries are embedded by the model;
-the stores get real vectors of other sentences, with noise, as embedding a million sentences takes an hour.
+the stores get real vectors of other sentences, with noise, as embedding a million sentences takes an hour. New
+processes are measured by `bench.start`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.recall.data import read_chat_cases
-from bench.recall.work import NOW
-from bench.start.__main__ import (
-    HEADINGS,
-    PROGRAM,
-    TOPICS,
-    environment_at,
-    measure_start,
-    recall_commands,
-    write_memories,
+from bench.figures import (
+    BOOTSTRAP,
+    RANGE,
+    Figure,
+    Result,
+    Row,
+    Table,
+    add_options,
+    default_models,
+    percentile,
+    report,
+    spread,
 )
+from bench.recall.data import folder, read_chat_cases
+from bench.recall.work import NOW
+from bench.start.__main__ import write_memories
+from bench.store.__main__ import made_topic, plain_git
 from reverie import Memory, Settings, Topic
 from reverie.memory.search.document import Query, SearchDocument
 from reverie.memory.search.engine import SearchIndex, embed_documents
 from reverie.memory.search.weights import find_weights
-from reverie.memory.topics.topic import MemoryType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,58 +61,54 @@ _AT_ONCE = 5_000
 _POOL = 600
 """So many sentences are embedded for the stores."""
 _NOISE = 0.02
-_GOALS = {"words": (10, 30), "vectors": (15, 40)}
-"""p99 in milliseconds, by size."""
-_SAVES = 30
+_GOALS = {"words": {1_000: 10, 10_000: 30}, "vectors": {1_000: 15, 10_000: 40}}
+"""Milliseconds of the 99th percentile, by size."""
+SAVES, QUICK_SAVES = 30, 12
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What asking took, in milliseconds, and what the process holds, in megabytes."""
-
-    wall_p50: float
-    wall_p99: float
-    cpu_p50: float
-    cpu_p99: float
-    resident: float
-    own: float
-    """Of that, what is neither shared nor a page of a file."""
-    load: float
-
-    def __str__(self) -> str:
-        times = f"{self.wall_p50:>10.1f}{self.wall_p99:>10.1f}{self.cpu_p50:>10.1f}{self.cpu_p99:>10.1f}"
-        return f"{times}{self.resident:>10.0f}{self.own:>10.0f}{self.load:>8.1f}"
+def measure_speed(models: Path, *, quick: bool) -> Result:
+    """Queries at all sizes, indexing, and saves."""
+    result = Result()
+    if not folder().is_dir():
+        result.left_out.append("queries and indexing: the sentences of the sample data are not here")
+    else:
+        _measure_queries(result, models, SIZES[: 2 if quick else 3])
+        if quick:
+            result.left_out.append("a store of 100,000: in a full run only")
+    result.tables.append(_measure_saves(QUICK_SAVES if quick else SAVES))
+    return result
 
 
-def measure_speed(models: Path, *, quick: bool) -> dict[str, object]:
-    """Measure everything and print it."""
+def _measure_queries(result: Result, models: Path, sizes: Sequence[int]) -> None:
     weights = find_weights(models)
     if weights is None:
-        print(f"no model in {models}: vectors are left out (`reverie models install`)")
+        result.left_out.append("rows with vectors: their weights are not installed (`reverie models install`)")
     sentences = _sentences()
     stand_in = None if weights is None else _StandIn(weights, sentences)
-    report: dict[str, object] = {}
-    print("\nwarm queries of six words, each asked once; ms of the clock and of the processor; MB of the process")
-    headings = ("p50", "p99", "cpu p50", "cpu p99", "resident", "own")
-    print(f"{'topics':>8}  {'asked by':10}" + "".join(f"{name:>10}" for name in headings) + f"{'load':>8}  goal p99")
-    indexing = []
-    for number, size in enumerate(SIZES[: 2 if quick else 3]):
-        with tempfile.TemporaryDirectory(prefix="bench-speed-") as folder:
-            path = Path(folder) / "index.db"
-            indexing.append(f"{size:>8,}  {_build(path, size, sentences)}")
-            ways = ["fts5", "words"]
+    built = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory(prefix="bench-speed-") as place:
+            path = Path(place) / "index.db"
+            built.append(Row(f"reverie, {size:,} memories", _build(path, size, sentences), is_ours=True))
+            ways = {"FTS5 alone": "fts5", "reverie, words": "words"}
             if stand_in is not None:
                 _add_vectors(path, size, sentences, stand_in)
-                ways.append("vectors")
-            for way in ways:
-                found = _ask_in_a_process(path, way, models)
-                goal = f"{_GOALS[way][number]:>6} ms" if number < len(_GOALS.get(way, ())) else ""
-                print(f"{size:>8,}  {way:10}{found}  {goal}", flush=True)
-                report[f"{size} {way}"] = {name: getattr(found, name) for name in Asked.__slots__}
-    print("\nindexing without vectors, and one changed document (goals at 10,000: 10 s and 20 ms)")
-    print("\n".join(indexing), flush=True)
-    report["cold"] = _measure_commands(sentences, models if weights is not None else None)
-    return report
+                ways["reverie, vectors"] = "vectors"
+            rows = [
+                Row(label, _ask_in_a_process(path, way, models), is_ours=way != "fts5") for label, way in ways.items()
+            ]
+            for row in rows:
+                print(f"{size:,}", row.label, *map(str, row.figures.values()), sep="  ", flush=True)
+        goals = ", ".join(f"{way} {by_size[size]} ms" for way, by_size in _GOALS.items() if size in by_size)
+        about = (
+            f"{_QUERIES} queries of six words in an open memory of {size:,}, each asked once."
+            + (f" Goals for the 99th percentile: {goals}." if goals else "")
+            + " Memory is that of the process, and what of it is no page of a file."
+        )
+        title = f"Queries, {size:,} memories"
+        result.tables.append(Table(f"queries {size}", title, about, BOOTSTRAP, rows, picture="99th percentile"))
+    about = "Indexing without vectors, and one changed memory. Goals at 10,000: 10 s and 20 ms."
+    result.tables.append(Table("indexing", "Indexing", about, f"{RANGE} of eleven", built))
 
 
 def make_topics(count: int, sentences: Sequence[str]) -> Iterator[SearchDocument]:
@@ -134,7 +137,7 @@ def _queries(sentences: Sequence[str]) -> list[str]:
     return [" ".join(draw.sample(draw.choice(sentences).split() * 2, 6)) for _ in range(_QUERIES + _UNMEASURED)]
 
 
-def _build(path: Path, size: int, sentences: Sequence[str]) -> str:
+def _build(path: Path, size: int, sentences: Sequence[str]) -> dict[str, Figure]:
     """Index the topics, here and in a plain table of FTS5; say how long ours took."""
     topics = list(make_topics(size, sentences))
     plain = sqlite3.connect(_plain(path))
@@ -153,8 +156,11 @@ def _build(path: Path, size: int, sentences: Sequence[str]) -> str:
             started = time.perf_counter()
             index.update([changed])
             changes.append((time.perf_counter() - started) * 1000)
-    one = sorted(changes)[len(changes) // 2]
-    return f"{taken:.1f} s ({worked:.1f} s of the processor); one document {one:.1f} ms"
+    return {
+        "indexing": Figure(taken, unit="s"),
+        "processor time": Figure(worked, unit="s"),
+        "one changed": spread(changes, "ms"),
+    }
 
 
 def _plain(path: Path) -> Path:
@@ -191,11 +197,18 @@ def _add_vectors(path: Path, size: int, sentences: Sequence[str], stand_in: _Sta
             index.write_vectors(embed_documents(topics[at : at + _AT_ONCE], stand_in))
 
 
-def _ask_in_a_process(path: Path, way: str, models: Path) -> Asked:
+def _ask_in_a_process(path: Path, way: str, models: Path) -> dict[str, Figure]:
     command = [sys.executable, "-m", __spec__.name if __spec__ else "bench.recall.speed"]
     command += ["--ask", str(path), "--by", way, "--models", str(models)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return Asked(**json.loads(said))
+    asked = json.loads(said)
+    return {
+        "median": percentile(asked["wall"], 0.5, "ms"),
+        "99th percentile": percentile(asked["wall"], 0.99, "ms"),
+        "processor time, median": percentile(asked["cpu"], 0.5, "ms"),
+        "memory": Figure(asked["resident"], unit="MB"),
+        "its own": Figure(asked["own"], unit="MB"),
+    }
 
 
 def _ask(path: Path, way: str, models: Path) -> None:
@@ -225,7 +238,7 @@ def _ask(path: Path, way: str, models: Path) -> None:
     print(json.dumps(_asked(ask, queries)))
 
 
-def _asked(ask: Callable[[str], object], queries: Sequence[str]) -> dict[str, float]:
+def _asked(ask: Callable[[str], object], queries: Sequence[str]) -> dict[str, object]:
     wall: list[float] = []
     cpu: list[float] = []
     for number, text in enumerate(queries):
@@ -237,12 +250,7 @@ def _asked(ask: Callable[[str], object], queries: Sequence[str]) -> dict[str, fl
             cpu.append((time.process_time() - worked) * 1000)
             wall.append((time.perf_counter() - started) * 1000)
     resident, own = _memory()
-    percentiles = {
-        f"{name}_p{share}": sorted(times)[len(times) * share // 100]
-        for name, times in (("wall", wall), ("cpu", cpu))
-        for share in (50, 99)
-    }
-    return {**percentiles, "resident": resident, "own": own, "load": os.getloadavg()[0]}
+    return {"wall": wall, "cpu": cpu, "resident": resident, "own": own}
 
 
 def _memory() -> tuple[float, float]:
@@ -256,69 +264,56 @@ def _memory() -> tuple[float, float]:
     return tuple(int(said[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon"))  # type: ignore[return-value]
 
 
-def _measure_commands(sentences: Sequence[str], models: Path | None) -> dict[str, object]:
-    """Cold commands and saves on a memory of 10,000 files."""
-    report: dict[str, object] = {}
-    with tempfile.TemporaryDirectory(prefix="bench-speed-", ignore_cleanup_errors=True) as home:
-        memories = Path(home) / ".reverie" / "memory"
-        topics = map(_topic, make_topics(TOPICS, sentences))
-        seconds = write_memories(memories, topics)
-        print(f"\n{TOPICS:,} files: save_many {seconds:.1f} s (goal 20 s), {_measure_saves(memories, sentences)}")
-        print(f"{'cold, load ' + format(os.getloadavg()[0], '.1f'):42}{HEADINGS}   goal 150 ms")
-        commands = recall_commands(memories, _queries(sentences)[0])
-        if models is not None:
-            (Path(home) / ".reverie" / "models").symlink_to(models)
-            few = [PROGRAM, "recall", "where does the kiwi server run", "--memory-dir", str(_few(home))]
-            commands["reverie recall with vectors, 5 topics"] = few
-        for name, command in commands.items():
-            found = measure_start(command, environment_at(home), runs=20)
-            print(f"{name:42}{found}", flush=True)
-            report[name] = found.median
-    return report
-
-
-def _few(home: str) -> Path:
-    """A memory of a few topics that have their vectors."""
-    directory = Path(home) / "few"
-    names = ("kiwi server", "mango queue", "plum branch", "fig cache", "lime index")
-    write_memories(directory, [Topic("", name, f"The {name} is ours", MemoryType("project"), name) for name in names])
-    return directory
-
-
-def _measure_saves(memories: Path, sentences: Sequence[str]) -> str:
-    taken = []
-    with Memory(memories, settings=Settings(home=str(memories.parent))) as memory:
-        for number, document in enumerate(make_topics(_SAVES, sentences)):
-            started = time.perf_counter()
-            memory.keep(replace(_topic(document), name=f"later {number}"))
-            taken.append((time.perf_counter() - started) * 1000)
-    taken.sort()
-    return (
-        f"one save p50 {taken[len(taken) // 2]:.0f} ms, largest {taken[-1]:.0f} ms (goal 80 ms at 1,000, 250 at 10,000)"
+def _measure_saves(count: int) -> Table:
+    """One save after another in an open memory, beside git alone on as many files."""
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="bench-speed-", ignore_cleanup_errors=True) as place:
+        for size in (1_000, 10_000):
+            chance = random.Random(size)
+            directory, plain = Path(place) / f"memory{size}", Path(place) / f"plain{size}"
+            seconds = write_memories(directory, (made_topic(number, chance) for number in range(size)))
+            print(f"{size:,} memories saved at once: {seconds:.1f} s", flush=True)
+            shutil.copytree(directory, plain, ignore=shutil.ignore_patterns(".git", ".reverie"))
+            with Memory(directory, settings=Settings(home=str(directory.parent))) as memory:
+                memory.keep(made_topic(size, chance))
+                later = [made_topic(number, chance) for number in range(size + 1, size + 1 + count)]
+                rows.append(_timed(f"reverie, {size:,} memories", count, partial(_keep_next, memory, later)))
+            rows.append(_timed(f"git add and commit, {size:,} files", count, plain_git(plain, chance)))
+            rows[-2].figures["all at once"] = Figure(seconds, unit="s")
+    about = (
+        f"{count} saves of about a kilobyte, one after another, with history and index. All at once: as many memories "
+        "in one call. Goals: 80 ms at 1,000 and 250 ms at 10,000."
     )
+    return Table("saves", "One save", about, RANGE, rows, picture="time")
 
 
-def _topic(document: SearchDocument) -> Topic:
-    number = document.key.removeprefix("topic-").removesuffix(".md")
-    kind = MemoryType(document.type or "project")
-    return Topic("", f"{document.name} {number}", document.description, kind, document.body, observed=document.observed)
+def _keep_next(memory: Memory, topics: list[Topic]) -> None:
+    memory.keep(topics.pop())
+
+
+def _timed(label: str, count: int, act: Callable[[], object]) -> Row:
+    wall, cpu = [], []
+    for _ in range(count):
+        started, worked = time.perf_counter(), time.process_time()
+        act()
+        wall.append((time.perf_counter() - started) * 1000)
+        cpu.append((time.process_time() - worked) * 1000)
+    figures = {"time": spread(wall, "ms")}
+    if label.startswith("reverie"):
+        figures["processor time, without git"] = spread(cpu, "ms")
+    return Row(label, figures, is_ours=label.startswith("reverie"))
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.recall.speed", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="no store of 100,000")
-    parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models", help="where the model lies")
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser = add_options(argparse.ArgumentParser(prog="python -m bench.recall.speed", description=__doc__))
+    parser.add_argument("--models", type=Path, default=default_models(), help="where the weights of vectors lie")
     parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--by", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.ask:
         _ask(options.ask, options.by, options.models)
         return 0
-    report = measure_speed(options.models, quick=options.quick)
-    if options.json:
-        options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
-    return 0
+    return report(measure_speed(options.models, quick=options.quick), options)
 
 
 if __name__ == "__main__":

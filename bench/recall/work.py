@@ -2,7 +2,8 @@
 
 The product as shipped, abstention on: every store becomes a memory directory of topic files, every request is asked of
 it with its files and tools. What is shown counts, at most five memories and `BUDGET_BYTES` a request. Beside it the
-first five of FTS5's BM25 over the same texts, which never abstains.
+first five of other systems over the same texts (names, descriptions and bodies, with `asks` where a row says so), by
+the same measure; none of them abstains.
 """
 
 from __future__ import annotations
@@ -16,13 +17,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
+from bench.figures import (
+    BOOTSTRAP,
+    Figure,
+    Result,
+    Row,
+    Table,
+    add_options,
+    default_models,
+    default_peers,
+    mean,
+    report,
+)
 from bench.recall.data import folder as shared_folder
-from bench.recall.figures import figure
-from bench.recall.systems import fts5
+from bench.recall.peers import available_peers
+from bench.recall.systems import System, fts5, fused, grep, vectors
 from reverie import Memory, Topic
 from reverie.memory.search.render import attachment
 
@@ -30,6 +43,12 @@ OWN_STORES = Path(__file__).with_name("stores")
 BUDGET_BYTES = 3_000
 MOST_HITS = 5
 KINDS = ("words", "paraphrase", "standing")
+_COLUMNS = ("same words", "paraphrases", "standing rules")
+_ABOUT = (
+    "Must: memories that a request needs and that were shown, whole or as a line; then by kind of request, and shown "
+    "whole. Unrelated: requests that no memory concerns, how many of them get a whole memory, and how much text they "
+    "get. `asks` are questions and words that a model would have stored with each memory; here people wrote them."
+)
 NOW = datetime(2026, 11, 1)
 
 
@@ -59,31 +78,39 @@ class WorkStore:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was shown for the requests of some stores."""
+    """What was shown for the requests of some stores; each value with the request it belongs to."""
 
-    shown: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
-    whole: list[float] = field(default_factory=list)
-    unrelated_whole: list[float] = field(default_factory=list)
-    unrelated_bytes: list[float] = field(default_factory=list)
+    shown: dict[str, list[tuple[str, float]]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    whole: list[tuple[str, float]] = field(default_factory=list)
+    unrelated_whole: list[tuple[str, float]] = field(default_factory=list)
+    unrelated_bytes: list[tuple[str, float]] = field(default_factory=list)
 
     def add(self, request: Request, shown: Sequence[str], whole: Iterable[str], size_bytes: int) -> None:
+        whole, text = set(whole), request.text
         if request.kind == "none":
-            self.unrelated_whole.append(float(bool(list(whole))))
-            self.unrelated_bytes.append(float(size_bytes))
+            self.unrelated_whole.append((text, float(bool(whole))))
+            self.unrelated_bytes.append((text, float(size_bytes)))
             return
-        whole = set(whole)
-        self.shown[request.kind] += [float(name in shown) for name in request.musts]
-        self.whole += [float(name in whole) for name in request.musts]
+        self.shown[request.kind] += [(text, float(name in shown)) for name in request.musts]
+        self.whole += [(text, float(name in whole)) for name in request.musts]
 
-    def row(self) -> dict[str, float]:
+    def join(self, other: Outcome) -> None:
+        """Add what another store came to."""
+        for kind in KINDS:
+            self.shown[kind] += other.shown[kind]
+        self.whole += other.whole
+        self.unrelated_whole += other.unrelated_whole
+        self.unrelated_bytes += other.unrelated_bytes
+
+    def figures(self) -> dict[str, Figure]:
         """The figures by name."""
-        musts = [value for kind in KINDS for value in self.shown[kind]]
-        means = {kind: figure(self.shown[kind]).mean for kind in KINDS}
-        unrelated = {
-            "unrelated whole": figure(self.unrelated_whole).mean,
-            "unrelated bytes": figure(self.unrelated_bytes).mean,
+        return {
+            "must": mean([value for kind in KINDS for value in self.shown[kind]]),
+            **{name: mean(self.shown[kind]) for kind, name in zip(KINDS, _COLUMNS, strict=True)},
+            "must, whole": mean(self.whole),
+            "unrelated: a whole one": mean(self.unrelated_whole),
+            "unrelated: size": mean(self.unrelated_bytes, "bytes"),
         }
-        return {"shown": figure(musts).mean, **means, "whole": figure(self.whole).mean, **unrelated}
 
 
 def read_stores() -> list[WorkStore]:
@@ -164,13 +191,18 @@ def _write_calls(path: Path, request: Request) -> Path:
     return path
 
 
-def measure_bm25(store: WorkStore) -> Outcome:
-    """The first five of FTS5's BM25, whole, whatever they are."""
+def measure_ranking(store: WorkStore, system: System, *, with_asks: bool = False) -> Outcome:
+    """The first five of a system that ranks texts, whole, whatever they are."""
     outcome = Outcome()
     texts = {each["id"]: f"{each['name']}\n{each['description']}\n{each['body']}" for each in store.memories}
-    rank = fts5(texts)
+    if with_asks:
+        added = {each["id"]: [*each.get("asks", ()), *each.get("words", ())] for each in store.memories}
+        texts = {name: "\n".join([text, *added[name]]) for name, text in texts.items()}
+    rank = system(texts)
     for request in store.requests:
         shown = rank(request.text)[:MOST_HITS]
+        while shown and sum(len(texts[name].encode()) for name in shown) > BUDGET_BYTES:
+            shown.pop()
         outcome.add(request, shown, shown, sum(len(texts[name].encode()) for name in shown))
     return outcome
 
@@ -213,61 +245,106 @@ def home(models: Path | None) -> Iterator[None]:
 
 
 def measure_work(
-    models: Path | None, *, only: str | None = None, quick: bool = False, with_hook: bool = False
-) -> dict[str, Any]:
-    """Measure every store both ways, with and without asks, and print the figures; `with_hook` through it too."""
-    stores = [store for store in read_stores() if only in (None, store.name)][:: 4 if quick else 1]
-    report: dict[str, dict[str, dict[str, float]]] = {}
-    _measure_way(report, "FTS5/BM25, first five", stores, measure_bm25)
+    models: Path | None, peers: Path, *, only: str | None = None, quick: bool = False, with_hook: bool = False
+) -> Result:
+    """Measure the stores every way; `with_hook` through it too."""
+    groups = {
+        name: [store for store in stores if only in (None, store.name)]
+        for name, stores in zip(("shared", "own"), _grouped(quick=quick), strict=True)
+    }
+    result = Result()
+    if not groups["shared"] and only is None:
+        result.left_out.append("the three stores of the sample data, which is not here (`REVERIE_SHARED_DATA`)")
+    if models is None:
+        result.left_out.append("rows with vectors: their weights are not installed (`reverie models install`)")
+    rows: dict[str, list[Row]] = {name: [] for name in groups}
+    with tempfile.TemporaryDirectory(prefix="bench-vectors-") as cache:
+        for label, system, with_asks in _systems(models, peers, Path(cache) / "vectors.sqlite", result):
+            try:
+                _measure_way(rows, groups, label, partial(measure_ranking, system=system, with_asks=with_asks))
+            except RuntimeError as problem:
+                result.left_out.append(f"{label}: {problem}")
     for label, place in (("words", None), *((("vectors", models),) if models else ())):
         with home(place):
-            _measure_way(report, f"reverie, {label}", stores, lambda store: measure_product(store, with_asks=False))
-            if with_hook and place is None:
-                _measure_way(report, "hook, words", stores, lambda store: measure_hook(store, with_asks=False))
-                _measure_way(report, "hook, words and asks", stores, lambda store: measure_hook(store, with_asks=True))
-            way = f"reverie, {label} and asks"
-            _measure_way(report, way, stores, lambda store: measure_product(store, with_asks=True))
-    return report
+            for more, with_asks in (("", False), (" and asks", True)):
+                way = partial(measure_product, with_asks=with_asks)
+                _measure_way(rows, groups, f"reverie, {label}{more}", way, is_ours=True)
+                if with_hook and place is None:
+                    way = partial(measure_hook, with_asks=with_asks)
+                    _measure_way(rows, groups, f"reverie hook, {label}{more}", way, is_ours=True)
+    for name, title in (("shared", "Stores by other hands"), ("own", "Stores of our own")):
+        if groups[name]:
+            requests = sum(len(store.requests) for store in groups[name])
+            told = f"{len(groups[name])} stores, {requests} requests. {_ABOUT}"
+            if name == "own":
+                told += " A paraphrase shares no word with its memory by construction."
+            told += " The ranking is fitted to all fifteen stores; what it shows of a store that it never saw:"
+            told += " `python -m bench.recall.fit`."
+            interval = f"{BOOTSTRAP}, whole requests drawn"
+            result.tables.append(Table(name, title, told, interval, rows[name], picture="must"))
+    return result
+
+
+def _grouped(*, quick: bool) -> tuple[list[WorkStore], list[WorkStore]]:
+    """The shared stores, and our own, of which a quick run takes one in six."""
+    stores = read_stores()
+    shared = [store for store in stores if store.name.startswith("store")]
+    own = [store for store in stores if store not in shared]
+    return shared, own[:: 6 if quick else 1]
+
+
+def _systems(models: Path | None, peers: Path, cache: Path, result: Result) -> Iterator[tuple[str, System, bool]]:
+    """Other systems, each with whether it is given the `asks` as well."""
+    yield "grep, first five", grep, False
+    yield "FTS5/BM25, first five", fts5, False
+    yield "FTS5/BM25 and asks, first five", fts5, True
+    embedder = None
+    if models is not None:
+        from bench.recall.embedding import RememberingEmbedder
+        from reverie.memory.search.weights import find_weights
+
+        weights = find_weights(models)
+        assert weights is not None
+        embedder = RememberingEmbedder(weights, cache)
+        yield "MiniLM, first five", vectors(embedder), False
+        yield "MiniLM and asks, first five", vectors(embedder), True
+        yield "FTS5 and MiniLM fused, first five", fused(fts5, vectors(embedder)), False
+    for name, system in available_peers(peers, embedder, result.left_out).items():
+        yield f"{name}, first five", system, False
 
 
 def _measure_way(
-    report: dict[str, dict[str, dict[str, float]]],
+    rows: Mapping[str, list[Row]],
+    groups: Mapping[str, Sequence[WorkStore]],
     label: str,
-    stores: Sequence[WorkStore],
     measure: Callable[[WorkStore], Outcome],
+    *,
+    is_ours: bool = False,
 ) -> None:
-    """Add each store's figures, and print their means."""
-    rows = report[label] = {store.name: measure(store).row() for store in stores}
-    for group, members in (
-        ("shared stores", [name for name in rows if name.startswith("store")]),
-        ("own stores", [name for name in rows if not name.startswith("store")]),
-    ):
-        if members:
-            means = {figure: fmean(rows[name][figure] for name in members) for figure in rows[members[0]]}
-            print(
-                f"{label:28} {group:14}",
-                *(f"{name} {value:.2f}" for name, value in means.items()),
-                sep="  ",
-                flush=True,
-            )
+    """Add the row of every group of stores."""
+    for name, stores in groups.items():
+        if stores:
+            outcome = Outcome()
+            for store in stores:
+                outcome.join(measure(store))
+            rows[name].append(Row(label, outcome.figures(), is_ours))
+            print(f"{label}, {name} stores: must {rows[name][-1].figures['must']}", flush=True)
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.recall.work", description=__doc__)
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
-    parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models", help="where the model lies")
+    parser = add_options(argparse.ArgumentParser(prog="python -m bench.recall.work", description=__doc__))
+    parser.add_argument("--models", type=Path, default=default_models(), help="where the weights of vectors lie")
+    parser.add_argument("--peers", type=Path, default=default_peers(), help="environments of other libraries")
     parser.add_argument("--only", help="one store")
     parser.add_argument("--hook", action="store_true", help="also through `reverie hook UserPromptSubmit`, by words")
     options = parser.parse_args(arguments)
     if options.only and options.only not in [store.name for store in read_stores()]:
         parser.error(f"no store {options.only!r}")
-    models = options.models if options.models.is_dir() else None
-    if models is None:
-        print(f"no model in {options.models}: no rows with vectors (`reverie models install`)", file=sys.stderr)
-    report = measure_work(models, only=options.only, with_hook=options.hook)
-    if options.json:
-        options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
-    return 0
+    from reverie.memory.search.weights import find_weights
+
+    models = options.models if find_weights(options.models) else None
+    result = measure_work(models, options.peers, only=options.only, quick=options.quick, with_hook=options.hook)
+    return report(result, options)
 
 
 if __name__ == "__main__":

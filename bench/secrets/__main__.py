@@ -1,21 +1,27 @@
-"""Print the table: `python -m bench.secrets [gitleaks.toml] [FOLDER …]`."""
+"""Measure and print: `python -m bench.secrets [gitleaks.toml] [FOLDER …]`."""
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
-import os
 import random
 import sys
+import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from bench.figures import BOOTSTRAP, Figure, Result, Row, Table, add_options, mean, report, shared_data
 from bench.secrets.vectors import Kind, read_kinds, secrets_of
 from reverie.files.secret_scan import redact, scan
 
 SAMPLES = 2
+ALARM_FOLDER = Path(__file__).resolve().parents[2] / "docs"
+"""Texts without secrets that are always here."""
+Findings = Callable[[Sequence[str]], list[list[str]]]
+"""Texts → the secrets that a scanner names in each."""
 PROSE = (
     "the {i} token is {s}",
     "use {s} as the {i} token",
@@ -45,60 +51,149 @@ PROSE = (
 )
 
 
-def main() -> None:
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    data = Path(os.environ.get("REVERIE_SHARED_DATA", beside))
-    if not data.is_dir():
-        sys.exit(f"no sample data at {data}: set REVERIE_SHARED_DATA")
-    named = [Path(argument) for argument in sys.argv[1:]]
-    configuration = next((path for path in named if path.is_file()), None)
-    kinds = read_kinds(configuration or _rules_of_engine())
-    carriers = json.loads((data / "secrets" / "sample_templates.json").read_text(encoding="utf-8"))["templates"]
-    has_engine = importlib.util.find_spec("betterleaks") is not None
-    print(f"{len(kinds)} rules, the `secrets` extra is {'' if has_engine else 'not '}installed")
-    _print_found("carriers", kinds, carriers)
-    _print_found("prose", kinds, PROSE)
-    for folder in [data, *(path for path in named if path.is_dir())]:
-        _print_false_alarms(folder)
+def main(arguments: Sequence[str]) -> int:
+    parser = add_options(argparse.ArgumentParser(prog="python -m bench.secrets", description=__doc__))
+    parser.add_argument("named", nargs="*", type=Path, help="a gitleaks.toml, and folders without secrets")
+    options = parser.parse_args(arguments)
+    return report(measure_secrets(options.named, quick=options.quick), options)
 
 
-def _rules_of_engine() -> Path:
+def measure_secrets(named: Sequence[Path], *, quick: bool) -> Result:
+    """Ours and other scanners on the same texts; a quick run makes one secret of every rule, and fewer texts of it."""
+    result = Result()
+    configuration = next((path for path in named if path.is_file()), None) or _rules_of_engine()
+    if configuration is None:
+        result.left_out.append(
+            "everything: name a gitleaks.toml, or install the extra `secrets`, whose engine carries its rules"
+        )
+        return result
+    kinds = read_kinds(configuration)
+    scanners = _scanners(result)
+    for name, title, templates in _carriers(result):
+        texts = list(_texts(kinds, templates, quick=quick))
+        rows = [_row("reverie", texts, [redact(text) for _, _, text in texts], is_ours=True)]
+        for label, find in scanners.items():
+            found = find([text for _, _, text in texts])
+            cut = [_without(text, secrets) for (_, _, text), secrets in zip(texts, found, strict=True)]
+            rows.append(_row(label, texts, cut))
+        about = (
+            f"{len(texts):,} texts, secrets of {len(kinds)} rules made at run time. Found: nothing of the secret is "
+            "left. Rules: those whose secrets are found in nine of ten texts or more."
+        )
+        interval = f"{BOOTSTRAP}, whole rules drawn"
+        result.tables.append(Table(name, title, about, interval, rows, picture="found"))
+    result.tables.append(_measure_alarms(named, scanners, result, quick=quick))
+    return result
+
+
+def _carriers(result: Result) -> Iterator[tuple[str, str, Sequence[str]]]:
+    yield "prose", "Sentences of ten languages", PROSE
+    file = shared_data() / "secrets" / "sample_templates.json"
+    if file.is_file():
+        yield "carriers", "Lines of code and configuration", json.loads(file.read_text(encoding="utf-8"))["templates"]
+    else:
+        result.left_out.append("lines of code and configuration: the sample data is not here (`REVERIE_SHARED_DATA`)")
+
+
+def _rules_of_engine() -> Path | None:
     spec = importlib.util.find_spec("betterleaks")
     if spec is None or spec.origin is None:
-        sys.exit("name a gitleaks.toml, or install the extra `secrets`, whose engine carries its rules")
+        return None
     return next(path for path in Path(spec.origin).parent.glob("libbetterleaks.*") if path.suffix != ".h")
 
 
-def _print_found(name: str, kinds: list[Kind], templates: Iterable[str]) -> None:
-    tried: Counter[str] = Counter()
-    missed: Counter[str] = Counter()
-    for kind in kinds:
-        for secret in secrets_of(kind, SAMPLES, random.Random(kind.rule)):
-            for template in templates:
-                text = template.replace("{i}", kind.service).replace("{I}", kind.service.upper()).replace("{s}", secret)
-                tried[kind.rule] += 1
-                missed[kind.rule] += secret in redact(text)
-    share = 1 - missed.total() / tried.total()
-    found = sum(missed[rule] * 10 <= count for rule, count in tried.items())
-    print(f"{name}: {share:.1%} of {tried.total()} found; {found} of {len(tried)} rules in nine of ten texts or more")
-    print("  most often missed: " + ", ".join(f"{rule} {count}/{tried[rule]}" for rule, count in missed.most_common(8)))
+def _texts(kinds: Iterable[Kind], templates: Sequence[str], *, quick: bool) -> Iterator[tuple[str, str, str]]:
+    """Rule, secret and text."""
+    for number, kind in enumerate(kinds):
+        for secret in secrets_of(kind, 1 if quick else SAMPLES, random.Random(kind.rule)):
+            for template in templates[number % 4 :: 4] if quick else templates:
+                text = template.replace("{i}", kind.service).replace("{I}", kind.service.upper())
+                yield kind.rule, secret, text.replace("{s}", secret)
 
 
-def _print_false_alarms(folder: Path) -> None:
-    alarms: Counter[str] = Counter()
-    size, spent = 0, 0.0
+def _row(label: str, texts: Sequence[tuple[str, str, str]], left: Sequence[str], *, is_ours: bool = False) -> Row:
+    values = [(rule, float(secret not in text)) for (rule, secret, _), text in zip(texts, left, strict=True)]
+    by_rule: dict[str, list[float]] = defaultdict(list)
+    for rule, value in values:
+        by_rule[rule].append(value)
+    missed = Counter({rule: len(each) - int(sum(each)) for rule, each in by_rule.items()})
+    if is_ours:
+        print("most often missed: " + ", ".join(rule for rule, _ in missed.most_common(8)), flush=True)
+    good = sum(sum(each) >= 0.9 * len(each) for each in by_rule.values())
+    return Row(label, {"found": mean(values), "rules": Figure(good), "of": Figure(len(by_rule))}, is_ours)
+
+
+def _without(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "*") if secret else text
+    return text
+
+
+def _scanners(result: Result) -> dict[str, Findings]:
+    found: dict[str, Findings] = {}
+    if importlib.util.find_spec("betterleaks") is None:
+        result.left_out.append("betterleaks: it is not installed (the extra `secrets`), and ours runs without it")
+    else:
+        found["betterleaks alone"] = _find_by_betterleaks
+    if importlib.util.find_spec("detect_secrets") is None:
+        result.left_out.append("detect-secrets: it is not installed")
+    else:
+        found["detect-secrets"] = _find_by_detect_secrets
+    return found
+
+
+def _find_by_betterleaks(texts: Sequence[str]) -> list[list[str]]:
+    import betterleaks
+
+    return [[finding.match.value for finding in betterleaks.scan_string(text)] for text in texts]
+
+
+def _find_by_detect_secrets(texts: Sequence[str]) -> list[list[str]]:
+    """All of its detectors and filters as they are by default, a file for each text."""
+    from detect_secrets.core.secrets_collection import SecretsCollection
+    from detect_secrets.settings import default_settings
+
+    found: list[list[str]] = []
+    with tempfile.TemporaryDirectory() as folder, default_settings():
+        for text in texts:
+            (Path(folder) / "text.txt").write_text(text, encoding="utf-8")
+            secrets = SecretsCollection(folder)
+            secrets.scan_file("text.txt")
+            found.append([secret.secret_value or "" for _, secret in secrets])
+    return found
+
+
+def _measure_alarms(named: Sequence[Path], scanners: dict[str, Findings], result: Result, *, quick: bool) -> Table:
+    folders = [ALARM_FOLDER, *(path for path in named if path.is_dir())]
+    if shared_data().is_dir():
+        folders.append(shared_data())
+    else:
+        result.left_out.append("false alarms in the sample data, which is not here")
+    texts = [text for folder in folders for text in _read_texts(folder)][:: 6 if quick else 1]
+    size = sum(map(len, texts))
+    ways: dict[str, Findings] = {"reverie": lambda some: [[each.rule for each in scan(text)] for text in some]}
+    rows = []
+    for label, find in {**ways, **scanners}.items():
+        start = time.process_time()
+        alarms = sum(map(len, find(texts)))
+        speed = size / max(0.001, time.process_time() - start) / 1e6
+        figures = {"alarms per MB": Figure(alarms / size * 1e6), "MB per second": Figure(speed, unit="MB/s")}
+        rows.append(Row(label, figures, is_ours=label == "reverie"))
+    about = (
+        f"{size / 1e6:.1f} MB of documents and recorded sessions in which no secret is known to stand. "
+        "Speed is by processor time."
+    )
+    return Table("alarms", "False alarms", about, "none; all texts are counted", rows)
+
+
+def _read_texts(folder: Path) -> Iterator[str]:
     for path in sorted(folder.rglob("*")):
         try:
-            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+            if path.is_file():
+                yield path.read_text(encoding="utf-8")
         except (UnicodeDecodeError, OSError):
             continue
-        size += len(text)
-        start = time.process_time()
-        alarms.update(f"{path.name} {finding.rule}" for finding in scan(text))
-        spent += time.process_time() - start
-    print(f"{folder.name}: {alarms.total() / size * 1e6:.2f} alarms per MB in {size / 1e6:.1f} MB")
-    print(f"  {size / spent / 1e6:.1f} MB/s of processor time; most: {', '.join(dict(alarms.most_common(5)))}")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Measure cold starts: `python -m bench.start`. Best and median of many runs, since the machine does other things too.
+"""Measure cold starts: `python -m bench.start`. Median, least and most of many runs: the machine does other things too.
 
 Processor time is that of the process and its children. Recall is measured on a project of 10,000 memories, and beside
 it a bare Python that only looks at each of those files.
@@ -6,48 +6,46 @@ it a bare Python that only looks at each of those files.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
-import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from bench.figures import (
+    RANGE,
+    Figure,
+    Result,
+    Row,
+    Table,
+    add_options,
+    default_models,
+    default_peers,
+    report,
+    spread,
+)
+from bench.peers import find_peer
 from bench.store.__main__ import made_topic
 from reverie import Memory, Settings, Topic
+from reverie.memory.search.weights import find_weights
+from reverie.memory.topics.topic import MemoryType
 
-RUNS = 30
+RUNS, QUICK_RUNS, OTHER_RUNS = 30, 12, 5
 TOPICS = 10_000
 QUERY = "how is the release queue deployed"
 PROGRAM = str(Path(sys.executable).with_name("reverie"))
 _LOOK = "import os, sys; [os.stat(each) for each in os.scandir(sys.argv[1])]"
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """How long the runs of a command took, in milliseconds."""
-
-    best: float
-    median: float
-    worked: float
-    """The processor's time, median."""
-
-    def __str__(self) -> str:
-        return f"{self.best:>9.1f}{self.median:>9.1f}{self.worked:>9.1f}"
-
-
-HEADINGS = f"{'best ms':>9}{'median':>9}{'cpu':>9}"
-
-
 def measure_start(
-    command: list[str], environment: Mapping[str, str], runs: int = RUNS, *, event: Path | None = None
-) -> Started:
+    command: list[str], environment: Mapping[str, str], runs: int, *, event: Path | None = None
+) -> dict[str, Figure]:
     """Run a command many times; `event` is a hook's event, which goes to standard input with a session of its own."""
     times, worked = [], []
     sink = os.open(os.devnull, os.O_RDWR)
@@ -66,23 +64,12 @@ def measure_start(
         if status != 0:
             raise SystemExit(f"{' '.join(command)} failed with {os.waitstatus_to_exitcode(status)}")
     os.close(sink)
-    return Started(min(times), statistics.median(times), statistics.median(worked))
+    return {"time": spread(times, "ms"), "processor time": spread(worked, "ms")}
 
 
 def environment_at(home: str) -> dict[str, str]:
     """An environment with a home of its own, in which Python keeps what it compiles."""
     return {key: said for key, said in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"} | {"HOME": home}
-
-
-def recall_commands(memories: Path, query: str = QUERY) -> dict[str, list[str]]:
-    """A cold recall, and a bare Python that only looks at the same files."""
-    recall = [PROGRAM, "recall", query, "--memory-dir", str(memories), "--words"]
-    return {
-        "python -c pass": [sys.executable, "-c", "pass"],
-        f"python: look at {TOPICS:,} files": [sys.executable, "-c", _LOOK, str(memories)],
-        f"reverie recall, {TOPICS:,} topics": recall,
-        f"reverie recall --json, {TOPICS:,} topics": [*recall, "--json"],
-    }
 
 
 def write_memories(directory: Path, topics: Iterable[Topic]) -> float:
@@ -96,19 +83,13 @@ def write_memories(directory: Path, topics: Iterable[Topic]) -> float:
     return taken
 
 
-def print_hook_start(memories: Path, environment: Mapping[str, str]) -> None:
-    """A cold `reverie hook UserPromptSubmit` beside a bare Python of the same environment, in the same run."""
-    bare = measure_start([sys.executable, "-I", "-c", "pass"], environment)
-    named = {**environment, "REVERIE_MEMORY_PATH_OVERRIDE": str(memories)}
-    hook = measure_start([PROGRAM, "hook", "UserPromptSubmit"], named, event=Path(environment["HOME"]) / "event.json")
-    print(f"{'python -I -c pass':42}{bare}")
-    print(f"{f'reverie hook UserPromptSubmit, {TOPICS:,}':42}{hook}")
-    print(f"{'hook / bare python':42}{hook.best / bare.best:>9.1f}{hook.median / bare.median:>9.1f}", flush=True)
-
-
-def main() -> None:
+def measure_starts(models: Path, peers: Path, *, quick: bool) -> Result:
+    """Every command in new processes, and other programs beside."""
+    result = Result()
+    runs = QUICK_RUNS if quick else RUNS
     sample = Path(str(files("reverie.apps.demo") / "sample-session.jsonl"))
-    with tempfile.TemporaryDirectory() as home:
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         environment = environment_at(home)
         large = Path(home) / "large.jsonl"
         lines = sample.read_text(encoding="utf-8")
@@ -116,18 +97,68 @@ def main() -> None:
         memories = Path(home) / ".reverie" / "memory"
         chance = random.Random(7)
         write_memories(memories, (made_topic(number, chance) for number in range(TOPICS)))
-        print(f"{'command, load ' + format(os.getloadavg()[0], '.1f'):42}{HEADINGS}")
+        place = ["--memory-dir", str(memories)]
         commands = {
+            "python -c pass": [sys.executable, "-c", "pass"],
+            "python that looks at each file": [sys.executable, "-c", _LOOK, str(memories)],
+            **_other_programs(peers, result),
             "reverie --version": [PROGRAM, "--version"],
             "reverie --help": [PROGRAM, "--help"],
             "reverie settings --json": [PROGRAM, "settings", "--json"],
-            "reverie context (1.5 MB) --json": [PROGRAM, "context", str(large), "--json"],
-            "reverie context (1.5 MB)": [PROGRAM, "context", str(large)],
+            "reverie context, session of 1.5 MB": [PROGRAM, "context", str(large)],
+            "reverie recall": [PROGRAM, "recall", QUERY, *place, "--words"],
+            "reverie recall --json": [PROGRAM, "recall", QUERY, *place, "--words", "--json"],
+            "reverie list": [PROGRAM, "list", *place],
         }
-        for name, command in {**commands, **recall_commands(memories)}.items():
-            print(f"{name:42}{measure_start(command, environment)}", flush=True)
-        print_hook_start(memories, environment)
+        if find_weights(models):
+            few = Path(home) / "few"
+            names = ("kiwi server", "mango queue", "plum branch", "fig cache", "lime index")
+            kind = MemoryType("project")
+            (Path(home) / ".reverie" / "models").symlink_to(models.absolute())
+            write_memories(few, [Topic("", name, f"The {name} is ours", kind, name) for name in names])
+            question = "where does the kiwi server run"
+            commands["reverie recall with vectors, 5 memories"] = [
+                PROGRAM, "recall", question, "--memory-dir", str(few),
+            ]  # fmt: skip
+        else:
+            result.left_out.append("recall with vectors: their weights are not installed (`reverie models install`)")
+        for name, command in commands.items():
+            times = OTHER_RUNS if name.endswith("only imported") else runs
+            rows.append(Row(name, measure_start(command, environment, times), is_ours=name.startswith("reverie")))
+            print(name, *map(str, rows[-1].figures.values()), sep="  ", flush=True)
+        named = {**environment, "REVERIE_MEMORY_PATH_OVERRIDE": str(memories)}
+        for event in ("UserPromptSubmit", "SessionStart"):
+            command = [PROGRAM, "hook", event]
+            figures = measure_start(command, named, runs, event=Path(home) / "event.json")
+            rows.append(Row(f"reverie hook {event}", figures, is_ours=True))
+    about = (
+        f"Each command {runs} times in a new process (other libraries {OTHER_RUNS} times), by the clock and by the "
+        f"processor; recall, list and hooks on {TOPICS:,} memories."
+    )
+    result.tables.append(Table("commands", "Commands in a new process", about, RANGE, rows, picture="time"))
+    return result
+
+
+def _other_programs(peers: Path, result: Result) -> dict[str, list[str]]:
+    """Programs of others that keep memories, as far as they are installed: the least that each can be asked."""
+    found = {}
+    asked = {"basic-memory": "from basic_memory.cli.app import app", "mem0": "import mem0"}
+    for name, code in asked.items():
+        python = find_peer(peers, name)
+        if python is None:
+            result.left_out.append(f"{name}: it is not installed (`python -m bench.peers`)")
+        else:
+            found[f"{name}, only imported"] = [str(python), "-c", code]
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = add_options(argparse.ArgumentParser(prog="python -m bench.start", description=__doc__))
+    parser.add_argument("--models", type=Path, default=default_models(), help="where the weights of vectors lie")
+    parser.add_argument("--peers", type=Path, default=default_peers(), help="environments of other libraries")
+    options = parser.parse_args(arguments)
+    return report(measure_starts(options.models, options.peers, quick=options.quick), options)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,7 @@
-"""Measure saves, sweeps, bulk saves, the size of the history, many writers and kills; plain git beside it.
+"""Measure saves, sweeps, bulk saves and the size of the history; plain git beside it.
 
-`python -m bench.store [--quick] [speed|size|writers|kills …]`. Every figure is of this machine in this run.
+`python -m bench.store [--quick] [speed|size …]`. Every figure is of this machine in this run. Kills and many writers at
+once are `bench.crash`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import argparse
 import os
 import random
 import shutil
-import signal
 import statistics
 import subprocess
 import tempfile
@@ -17,10 +17,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-
-from tests.memory.kill.worker import check, start, work
 
 from reverie import Memory, Settings
 from reverie.files.places.paths import MemoryFolder
@@ -33,10 +30,10 @@ WORDS = ("the", "of", "release", "database", "test", "queue", "index", "user", "
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.store")
-    parser.add_argument("parts", nargs="*", default=["speed", "size", "writers", "kills"])
+    parser.add_argument("parts", nargs="*", default=["speed", "size"])
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     options = parser.parse_args()
-    parts: dict[str, Callable[[bool], None]] = {"speed": speed, "size": size, "writers": writers, "kills": kills}
+    parts: dict[str, Callable[[bool], None]] = {"speed": speed, "size": size}
     for part in options.parts:
         parts[part](options.quick)
 
@@ -136,47 +133,6 @@ def size(quick: bool) -> None:
         with packing_stopped(store.history):
             final = size_of(folder / "memory" / ".git")
         print(f"history after {saves} saves at 10,000 topics: {final / 1e6:.1f} MB, at most {largest / 1e6:.1f} MB")
-
-
-def writers(quick: bool) -> None:
-    """Sixteen processes for 30 s: lost, torn, index."""
-    seconds = 5 if quick else 30
-    with scratch() as folder:
-        directory = folder / "memory"
-        directory.mkdir()
-        children = [
-            start(partial(work, directory, f"w{number}", number), folder / f"said{number}") for number in range(16)
-        ]
-        time.sleep(seconds)
-        for child in children:
-            os.kill(child, signal.SIGTERM)
-            os.waitpid(child, 0)
-        said = "".join((folder / f"said{number}").read_text(encoding="utf-8") for number in range(16))
-        problems = check(directory, said)
-        print(f"16 writers, {seconds} s: {said.count('saved')} saves acknowledged, problems: {problems or 'none'}")
-
-
-def kills(quick: bool) -> None:
-    """Kill a writer at a random moment, run the next command, check."""
-    count = 60 if quick else 500
-    chance = random.Random(11)
-    problems: list[str] = []
-    saves = 0
-    with scratch() as folder:
-        for number in range(count):
-            directory = folder / f"memory{number // 50}"
-            directory.mkdir(exist_ok=True)
-            told = folder / f"said{number}"
-            child = start(partial(work, directory, f"k{number}", number), told)
-            while not (told.exists() and "ready" in told.read_text(encoding="utf-8")):
-                time.sleep(0.002)
-            time.sleep(chance.uniform(0.0, 0.12))
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            said = told.read_text(encoding="utf-8")
-            saves += said.count("saved")
-            problems += check(directory, said, fsck=number % 10 == 9)
-    print(f"{count} kills ({saves} saves acknowledged): {problems or 'nothing lost, torn or inconsistent'}")
 
 
 def timed(what: str, act: Callable[[], object], repetitions: int) -> None:

@@ -1,26 +1,29 @@
 """`python -m bench.team`: the team server on SQLite, and on PostgreSQL where there is one, under a load from here.
 
+Beside it the least that the same server program can do: an ASGI application that answers 304 to everything.
 Goals: an unchanged pull at least a third as fast as a bare ASGI answer in the same run; 1,000 entries pulled in 1 s.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
 
+from bench.figures import RANGE, Figure, Result, Row, Table, add_options, report, spread
+
 SECONDS = 1.0
-ROUNDS = 9
+ROUNDS, QUICK_ROUNDS = 9, 5
 """Short and many: both servers then meet the same neighbours on a busy machine."""
 ENTRIES = 1_000
 ENTRY_BYTES = 2_000
@@ -78,7 +81,8 @@ def _text(number: int) -> str:
     return (line * (ENTRY_BYTES // len(line) + 1))[:ENTRY_BYTES]
 
 
-def measure(name: str, database_url: str, home: str) -> None:
+def measure(name: str, database_url: str, home: str, count: int) -> list[Table]:
+    """One database: pulls under load beside the bare answers, and whole pulls and pushes."""
     environment = {"REVERIE_DATABASE_URL": database_url, "HOME": home, "REVERIE_SERVER_REQUESTS_PER_MINUTE": "0"}
     token = subprocess.run(
         [sys.executable, "-m", "reverie", "serve", "token"],
@@ -102,34 +106,56 @@ def measure(name: str, database_url: str, home: str) -> None:
             pulls.append(time.perf_counter() - began)
         headers = (f"authorization: Bearer {token}", f"if-none-match: {etag}")
         before = read_cpu_seconds(pid), read_cpu_seconds(bare_pid)
-        rounds = [(load(bare, "/"), load(url, "/team_memory?repo=bench/repo", *headers)) for _ in range(ROUNDS)]
+        rounds = [(load(bare, "/"), load(url, "/team_memory?repo=bench/repo", *headers)) for _ in range(count)]
         spent = read_cpu_seconds(pid) - before[0], read_cpu_seconds(bare_pid) - before[1]
     answers = [SECONDS * sum(each[which][0] for each in rounds) for which in (1, 0)]
-    ours_us, bare_us = (seconds / count * 1e6 for seconds, count in zip(spent, answers, strict=True))
-    bare_rate = statistics.median(each[0][0] for each in rounds)
-    rate, median, late = (statistics.median(each[1][part] for each in rounds) for part in range(3))
-    shares = sorted(ours[0] / theirs[0] for theirs, ours in rounds)
-    print(f"{name}: unchanged pull {rate:,.0f}/s ({median:.1f} ms median, {late:.1f} ms p99)")
-    print(f"{name}: bare ASGI answer {bare_rate:,.0f}/s")
-    print(
-        f"{name}: share of bare {answers[0] / answers[1]:.2f} of all rounds together, {statistics.median(shares):.2f} "
-        f"median, {shares[0]:.2f} to {shares[-1]:.2f}; goal 0.33"
+    micros = [seconds / count * 1e6 for seconds, count in zip(spent, answers, strict=True)]
+    rows = [
+        Row(
+            label,
+            {
+                "rate": spread([each[which][0] for each in rounds], "/s"),
+                "median wait": spread([each[which][1] for each in rounds], "ms"),
+                "99th percentile": spread([each[which][2] for each in rounds], "ms"),
+                "processor time": Figure(used, unit="µs"),
+                **more,
+            },
+            is_ours=which == 1,
+        )
+        for label, which, used, more in (
+            ("reverie, unchanged pull", 1, micros[0], {"share of bare": Figure(answers[0] / answers[1], unit="%")}),
+            ("bare ASGI answer", 0, micros[1], {}),
+        )
+    ]
+    seconds = {"time": spread(pulls, "s")}, {"time": Figure(filled_seconds, unit="s")}
+    bulk = [
+        Row(f"first pull of {ENTRIES:,} entries of {ENTRY_BYTES:,} bytes, with its JSON parsed", seconds[0], True),
+        Row(f"{ENTRIES:,} entries stored in batches of 80, scan for secrets included", seconds[1], True),
+    ]
+    about = (
+        f"One server process, one process of load with 32 connections, {len(rounds)} rounds of {SECONDS:.0f} s each, "
+        "in turn. Processor time is the server's for one answer. The goal is a third of the bare answers."
     )
-    print(f"{name}: processor time of the server per answer {ours_us:.0f} µs, bare {bare_us:.0f} µs")
-    print(f"{name}: first pull of {ENTRIES} entries {min(pulls):.3f} s best, {statistics.median(pulls):.3f} s median")
-    print(f"{name}: {ENTRIES} entries stored in {filled_seconds:.2f} s, batches of 80")
+    return [
+        Table(name, f"Unchanged pulls, {name}", about, f"{RANGE} of the rounds", rows, picture="rate"),
+        Table(f"{name} bulk", f"Whole pulls and pushes, {name}", "By the clock.", f"{RANGE} of five", bulk),
+    ]
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
+    parser = add_options(argparse.ArgumentParser(prog="python -m bench.team", description=__doc__))
+    options = parser.parse_args(arguments)
+    result = Result()
     with tempfile.TemporaryDirectory() as folder:
-        measure("SQLite", f"sqlite:///{folder}/bench.db", folder)
-        if (server := start_postgresql()) is not None:
-            measure("PostgreSQL", server, folder)
-    return 0
+        rounds = QUICK_ROUNDS if options.quick else ROUNDS
+        result.tables += measure("SQLite", f"sqlite:///{folder}/bench.db", folder, rounds)
+        if (server := start_postgresql(result.left_out)) is not None:
+            result.tables += measure("PostgreSQL", server, folder, rounds)
+    return report(result, options)
 
 
-def start_postgresql() -> str | None:
-    """The URL of a new database; None where there is no PostgreSQL."""
+def start_postgresql(left_out: list[str]) -> str | None:
+    """The URL of a new database; None where there is no PostgreSQL, and the reason goes to `left_out`."""
     import pytest
     from tests import postgresql
 
@@ -138,9 +164,9 @@ def start_postgresql() -> str | None:
             postgresql.start_postgresql(Path(tempfile.gettempdir()) / f"bench-{os.getpid()}")
         )
     except pytest.skip.Exception as reason:
-        print(f"PostgreSQL: not measured, {reason}")
+        left_out.append(f"PostgreSQL: {reason}")
         return None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -325,13 +325,14 @@ def main() -> int:
     given = parser.parse_args()
     from bench.team.__main__ import start_postgresql
 
-    is_clean = True
+    is_clean, missing = True, list[str]()
     for name, replicas in (("sqlite", 1), ("postgresql", 2)):
         if given.only not in (None, name):
             continue
         with tempfile.TemporaryDirectory(prefix="bench-team-") as folder:
-            url = f"sqlite:///{folder}/server.db" if name == "sqlite" else start_postgresql()
+            url = f"sqlite:///{folder}/server.db" if name == "sqlite" else start_postgresql(missing)
             if url is None:
+                print(*missing)
                 continue
             result = run_storm(
                 url, Path(folder), replicas=replicas, clients=given.clients, files=given.files,

@@ -174,8 +174,10 @@ def main() -> int:
     options = parser.parse_args()
     from bench.team.__main__ import start_postgresql
 
-    url = start_postgresql()
+    missing: list[str] = []
+    url = start_postgresql(missing)
     if url is None:
+        print(*missing)
         return 1
     result = run(url, count=options.jobs, workers=options.workers, kill_seconds=options.kill_seconds, seed=options.seed)
     print(f"{result.jobs} dreams on {options.workers} workers in {result.seconds:.0f} s: "

@@ -82,8 +82,10 @@ def load() -> str:
 
 
 def main() -> int:
-    url = start_postgresql()
+    missing: list[str] = []
+    url = start_postgresql(missing)
     if url is None:
+        print(*missing)
         return 1
     database = open_database(url)
     limits = default_limits(Settings().server)

@@ -50,8 +50,10 @@ def build_text(number: int, edition: int) -> str:
 
 
 def main() -> int:
-    url = start_postgresql()
+    missing: list[str] = []
+    url = start_postgresql(missing)
     if url is None:
+        print(*missing)
         return 1
     with psycopg.connect(url, autocommit=True) as connection, tempfile.TemporaryDirectory() as folder:
         backend = connection.info.backend_pid

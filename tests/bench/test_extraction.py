@@ -53,7 +53,7 @@ def test_a_set_may_label_passages_or_whole_messages(tmp_path: Path, capsys: pyte
     assert [(each.start, each.end) for each in third.wanted] == [(4, 15)]
     assert fourth.wanted == third.wanted
     assert main(["--set", str(file)]) == 0
-    assert "1.00" in capsys.readouterr().out
+    assert "100 %" in capsys.readouterr().out
 
 
 def test_a_memory_whose_title_says_otherwise_or_whose_quote_was_not_said_has_lost_its_meaning() -> None:

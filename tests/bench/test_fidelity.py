@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from bench.fidelity.chart import Bar, chart
 from bench.fidelity.cuts import Cut
 from bench.fidelity.identifiers import identifiers
 from bench.fidelity.matched import Point, beats, verdict
@@ -88,14 +86,6 @@ def test_a_listed_span_is_one_read_away_when_it_names_its_subject(need: Need) ->
 )
 def test_identifiers_are_told_by_their_shape(text: str, found: set[str]) -> None:
     assert identifiers(text) == found
-
-
-@requirement("digest:bench:company")
-def test_the_picture_shows_every_strategy_of_every_window() -> None:
-    bars: Sequence[Bar] = [Bar(w, name, (0.9, 0.8, 1.0), 0.99, 8_000, name == "a") for w in (1, 2) for name in "ab"]
-    drawn = chart(bars)
-    assert drawn.count("<circle") == 4
-    assert drawn.startswith("<svg")
 
 
 @requirement("digest:bench:matched")

@@ -23,5 +23,9 @@ PROMISES = {
     "docs:true": Requirement(
         "What the documents name is there: files, links, commands, keys, modes, events, settings, layers."
     ),
+    "docs:figures": Requirement(
+        "Figures in the README and in the report come from one run of `make bench` and are not typed by hand; what "
+        "could not be measured is said in words."
+    ),
     "docs:no-machine-paths": Requirement("No file names a machine's path or a package registry's host."),
 }

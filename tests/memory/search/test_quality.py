@@ -4,10 +4,9 @@ import statistics
 from pathlib import Path
 
 from bench.recall.__main__ import ask_product
-from bench.recall.data import read_chat_cases
-from bench.recall.figures import recall
+from bench.recall.data import read_chat_cases, recall
 from bench.recall.systems import fts5
-from bench.recall.work import measure_bm25, measure_product, read_stores
+from bench.recall.work import measure_product, measure_ranking, read_stores
 
 from tests.requirements import requirement
 
@@ -16,15 +15,18 @@ from tests.requirements import requirement
 def test_memories_at_work_are_shown_when_they_matter_and_hardly_when_not() -> None:
     store = next(store for store in read_stores() if store.name == "platform")
 
-    plain, asks = (measure_product(store, with_asks=with_asks).row() for with_asks in (False, True))
+    plain, asks = (measure_product(store, with_asks=with_asks).figures() for with_asks in (False, True))
+    shown, asked = plain["must"].value or 0.0, asks["must"].value or 0.0
+    bm25 = measure_ranking(store, fts5).figures()["must"].value or 0.0
 
-    assert measure_bm25(store).row()["shown"] < asks["shown"]
-    assert plain["words"] > 0.9
-    assert plain["shown"] > measure_bm25(store).row()["shown"] - 0.1
-    assert asks["shown"] > plain["shown"] + 0.2
-    assert asks["paraphrase"] > 0.5
-    assert max(plain["unrelated whole"], asks["unrelated whole"]) <= 0.25
-    assert max(plain["unrelated bytes"], asks["unrelated bytes"]) <= 600
+    assert bm25 < asked
+    assert (plain["same words"].value or 0.0) > 0.9
+    assert shown > bm25 - 0.1
+    assert asked > shown + 0.2
+    assert (asks["paraphrases"].value or 0.0) > 0.5
+    for figures in (plain, asks):
+        assert (figures["unrelated: a whole one"].value or 0.0) <= 0.25
+        assert (figures["unrelated: size"].value or 0.0) <= 600
 
 
 @requirement("search:quality:words")

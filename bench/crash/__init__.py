@@ -1,0 +1,1 @@
+"""What is lost when writers are killed, and when many write at once."""
