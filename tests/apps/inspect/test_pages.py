@@ -33,7 +33,7 @@ async def test_a_search_shows_the_best_first_with_the_reasons(person: Person, pr
 
     assert "Staging database" in part
     assert "Tabs" not in part
-    assert "in title" in part
+    assert "&#34;staging&#34;, &#34;database&#34; in name" in part
     assert "<html" not in part
 
 

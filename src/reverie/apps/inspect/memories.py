@@ -23,6 +23,7 @@ from reverie.apps.inspect.page import inspected, is_partial, read_form, read_sta
 from reverie.apps.memory_documents import anchor_document, whole_document
 from reverie.errors import UserMistake
 from reverie.memory.memory import Memory
+from reverie.memory.search.recall import explain
 
 PAGE_SIZE = 100
 _SEARCHED = 50
@@ -182,12 +183,14 @@ def _named(request: Request) -> Iterator[tuple[Memory, str]]:
 def _search(memory: Memory, text: str, every: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """What a search finds, best first, with the reasons in words."""
     query = replace(memory.build_query(text, limit=_SEARCHED), abstains=False)
-    found = [
-        every[url] | {"score": hit.score, "why": str(hit.why)}
-        for each in (memory, memory.user)
-        for hit in each.index.search(query)
-        if (url := url_of(each.scope.name, hit.key)) in every
-    ]
+    found = []
+    for each in (memory, memory.user):
+        hits = {hit.key: hit for hit in each.index.search(query)}
+        found += [
+            every[url] | {"score": hits[path].score, "why": str(explain(hits[path], text, entry.topic))}
+            for path, entry in each.index.read(list(hits)).items()
+            if (url := url_of(each.scope.name, path)) in every
+        ]
     return sorted(found, key=lambda row: -row["score"])[:_SEARCHED]
 
 

@@ -147,7 +147,7 @@ def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
             score=found[path].score * (_EXPIRED_WORTH if is_expired(entry.topic, query.now) else 1.0),
             why="",
             text=f"{_shown_head(entry.head)}{entry.topic.body}",
-            reasons=_reasons(found[path], query.text, entry.topic),
+            reasons=explain(found[path], query.text, entry.topic),
             path=searched.path(path),
             scope=searched.scope,
             file_time=entry.file_time,
@@ -181,7 +181,7 @@ def _describe_hit(hit: Hit, now: datetime, limits: RenderLimits, check: CheckAnc
     )
 
 
-def _reasons(hit: Candidate, query: str, topic: Topic) -> Reasons:
+def explain(hit: Candidate, query: str, topic: Topic) -> Reasons:
     """The reasons with the words as they are written in the memory, instead of the terms of the index."""
     words = {
         _FIELD_WORDS.get(place, place): named
