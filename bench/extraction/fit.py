@@ -9,6 +9,7 @@ prints what `extract` stores of their messages, threshold by threshold.
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import sys
 import zlib
@@ -16,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from bench.extraction.__main__ import measure
 from bench.extraction.labels import HELD_OUT, HERE, Labelled, part_of, read_written
 from reverie.memory.extraction import classify, find
-from reverie.memory.extraction.classify import message_features
+from reverie.memory.extraction.classify import BUCKETS, LinearModel, Weights, hash_features, message_features
 from reverie.memory.extraction.typed import Sentence, find_typed_sentences
 from reverie.memory.topics.topic import MemoryType
 
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
 TARGET = Path(classify.__file__).parent / "weights.json"
 EXAMPLES = tuple(file for file in sorted((HERE / "examples").glob("*.jsonl")) if not file.name.startswith(HELD_OUT))
 THRESHOLDS = (0.6, 0.7, 0.8, 0.85, 0.9)
-DAMPING = 3.3
-TYPE_DAMPING = 3.3
+DAMPING = 1.0
+TYPE_DAMPING = 1.0
 MIN_COUNT = 3
 """A feature of fewer sentences says nothing."""
-MIN_WEIGHT = 0.01
 _LASTING = frozenset(MemoryType.__members__)
-_ROUNDS = 150
+_ROUNDS = 100
 _MEMORY = 10
+_LARGEST = 127
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         "worth": {group: _fit_worth(examples, group) for group in ("en", "other")},
         "types": _fit_types(examples),
     }
-    TARGET.write_text(json.dumps(weights, ensure_ascii=False, separators=(",", ":"), indent=0) + "\n", encoding="utf-8")
+    TARGET.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
     print(f"fitted to {len(examples)} sentences: {TARGET} ({TARGET.stat().st_size // 1024} KiB)")
     return 0
 
@@ -136,7 +137,7 @@ def _overlap(sentence: Sentence, start: int, length: int) -> int:
     return min(sentence.end, start + length) - max(sentence.start, start)
 
 
-def _fit_worth(examples: Sequence[Example], group: str) -> dict[str, float]:
+def _fit_worth(examples: Sequence[Example], group: str) -> dict[str, Any]:
     """The weights of one group of languages; the exemplars are English and would distort the others."""
     chosen = [
         each
@@ -145,10 +146,10 @@ def _fit_worth(examples: Sequence[Example], group: str) -> dict[str, float]:
     ]
     matrix = Matrix([each.features for each in chosen])
     wanted = np.array([bool(each.type) for each in chosen], dtype=np.float64)
-    return matrix.named(fit(matrix, wanted, DAMPING))
+    return pack(matrix.in_buckets(fit(matrix, wanted, DAMPING)))
 
 
-def _fit_types(examples: Sequence[Example]) -> dict[str, list[float]]:
+def _fit_types(examples: Sequence[Example]) -> list[dict[str, Any]]:
     """The weights of each type against the others; the surroundings say nothing about it."""
     chosen = [each for each in examples if each.type]
     own = [
@@ -156,51 +157,52 @@ def _fit_types(examples: Sequence[Example]) -> dict[str, list[float]]:
         for each in chosen
     ]
     matrix = Matrix(own)
-    columns = [
-        matrix.named(fit(matrix, np.array([each.type == kind for each in chosen], dtype=np.float64), TYPE_DAMPING))
+    return [
+        pack(matrix.in_buckets(fit(matrix, np.array([each.type == kind for each in chosen], dtype=float), TYPE_DAMPING)))
         for kind in MemoryType
     ]
-    names = sorted({name for column in columns for name in column})
-    return {name: [column.get(name, 0.0) for column in columns] for name in names}
+
+
+def pack(weights: NDArray[np.float64]) -> dict[str, Any]:
+    """Weights as `LinearModel.parse` reads them: whole numbers of a step, compressed."""
+    step = float(np.abs(weights[:-1]).max()) / _LARGEST
+    packed = np.rint(weights[:-1] / step).astype(np.int8).tobytes()
+    text = base64.b85encode(zlib.compress(packed, 9)).decode()
+    return {"bias": round(float(weights[-1]), 4), "step": step, "weights": text}
 
 
 class Matrix:
-    """Rows of named features, as a sparse matrix with a bias in the last column."""
+    """Rows of features by bucket, as a sparse matrix with a bias in the last column."""
 
-    def __init__(self, rows: Sequence[dict[str, float]], names: Sequence[str] | None = None) -> None:
-        if names is None:
-            counts = Counter(name for row in rows for name in row)
-            names = sorted(name for name, count in counts.items() if count >= MIN_COUNT)
-        self.names = names
-        places = {name: place for place, name in enumerate(names)}
+    def __init__(self, rows: Sequence[dict[str, float]]) -> None:
+        counts = Counter(name for row in rows for name in row)
+        common = [{name: size for name, size in row.items() if counts[name] >= MIN_COUNT} for row in rows]
         cells = [
-            (number, places[name], size)
-            for number, row in enumerate(rows)
-            for name, size in row.items()
-            if name in places
+            (number, bucket, size) for number, row in enumerate(common) for bucket, size in hash_features(row).items()
         ]
-        self._rows = np.array([cell[0] for cell in cells], dtype=np.int64)
-        self._columns = np.array([cell[1] for cell in cells], dtype=np.int64)
+        rows_of_cells = np.array([cell[0] for cell in cells], dtype=np.int64)
+        self._buckets, self._columns = np.unique([cell[1] for cell in cells], return_inverse=True)
         self._sizes = np.array([cell[2] for cell in cells], dtype=np.float64)
-        self.height, self.width = len(rows), len(names) + 1
+        self._counts = np.bincount(rows_of_cells, minlength=len(rows))
+        self._starts = np.concatenate(([0], np.cumsum(self._counts)[:-1]))
+        self.width = len(self._buckets) + 1
 
     def times(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        sums = np.bincount(self._rows, self._sizes * weights[self._columns], self.height)
+        sums = np.add.reduceat(self._sizes * weights[self._columns], self._starts)
         return np.asarray(sums + weights[-1], dtype=np.float64)
 
     def transposed_times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        sums = np.bincount(self._columns, self._sizes * values[self._rows], self.width).astype(np.float64)
+        cells = self._sizes * np.repeat(values, self._counts)
+        sums = np.bincount(self._columns, cells, self.width).astype(np.float64)
         sums[-1] = values.sum()
         return sums
 
-    def named(self, weights: NDArray[np.float64]) -> dict[str, float]:
-        """The weights that count, by the names of their features."""
-        rounded = {
-            name: round(float(weight), 3)
-            for name, weight in zip(self.names, weights[:-1], strict=True)
-            if abs(weight) >= MIN_WEIGHT
-        }
-        return {"bias": round(float(weights[-1]), 3), **rounded}
+    def in_buckets(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weights in the order of the buckets, the bias last."""
+        spread = np.zeros(BUCKETS + 1)
+        spread[self._buckets] = weights[:-1]
+        spread[-1] = weights[-1]
+        return spread
 
 
 def fit(matrix: Matrix, wanted: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
@@ -227,7 +229,7 @@ def fit(matrix: Matrix, wanted: NDArray[np.float64], damping: float) -> NDArray[
         change, turn = moved - weights, next_slope - slope
         if (product := float(change @ turn)) > 1e-12:
             steps = [*steps[-_MEMORY + 1 :], (change, turn, product)]
-        is_flat = value - next_value < 1e-4
+        is_flat = value - next_value < 1e-2
         weights, value, slope = moved, next_value, next_slope
         if is_flat:
             break
@@ -252,24 +254,29 @@ def _curved(
 
 def author_of(file: Path) -> str:
     """Who wrote a file: `-2` is one person in all languages, `eval-` another; the others are one a file."""
-    return "eval" if file.stem.startswith("eval-") else "second" if file.stem.endswith("-2") else file.stem
+    return (
+        "eval"
+        if file.stem.startswith("eval-")
+        else {"2": "second", "3": "third"}.get(file.stem.rpartition("-")[2], file.stem)
+    )
 
 
 def _print_check(examples: Sequence[Example]) -> None:
     """What `extract` stores of each author's messages by weights that were fitted without them."""
-    types = _fit_types(examples)
+    types = tuple(map(LinearModel.parse, _fit_types(examples)))
     for group in ("en", "other"):
         files = [file for file in EXAMPLES if ("en" in file.stem.split("-")) == (group == "en")]
-        fitted: dict[str, dict[str, float]] = {}
+        fitted: dict[str, LinearModel] = {}
         for author in dict.fromkeys(map(author_of, files)):
             theirs = {file.stem for file in EXAMPLES if author_of(file) == author}
-            fitted[author] = _fit_worth([each for each in examples if each.file not in theirs], group)
+            fields = _fit_worth([each for each in examples if each.file not in theirs], group)
+            fitted[author] = LinearModel.parse(fields)
         print(f"{group}: {', '.join(fitted)}, each by weights that were fitted without this author")
         for threshold in THRESHOLDS:
             labelled: dict[str, list[Labelled]] = {}
             for file in files:
                 worth = fitted[author_of(file)]
-                weights = {"worth": {"en": worth, "other": worth}, "types": types}
+                weights = Weights({"en": worth, "other": worth}, types)
                 with (
                     patch.object(classify, "_weights", lambda weights=weights: weights),
                     patch.object(find, "SURE", {"other": threshold}),
