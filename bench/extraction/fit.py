@@ -157,10 +157,8 @@ def _fit_types(examples: Sequence[Example]) -> list[dict[str, Any]]:
         for each in chosen
     ]
     matrix = Matrix(own)
-    return [
-        pack(matrix.in_buckets(fit(matrix, np.array([each.type == kind for each in chosen], dtype=float), TYPE_DAMPING)))
-        for kind in MemoryType
-    ]
+    kinds = [np.array([each.type == kind for each in chosen], dtype=np.float64) for kind in MemoryType]
+    return [pack(matrix.in_buckets(fit(matrix, wanted, TYPE_DAMPING))) for wanted in kinds]
 
 
 def pack(weights: NDArray[np.float64]) -> dict[str, Any]:
@@ -253,7 +251,7 @@ def _curved(
 
 
 def author_of(file: Path) -> str:
-    """Who wrote a file: `-2` is one person in all languages, `eval-` another; the others are one a file."""
+    """Who wrote a file: `-2` and `-3` are one person each in all languages, `eval-` another; else one a file."""
     return (
         "eval"
         if file.stem.startswith("eval-")

@@ -400,7 +400,7 @@ def test_the_real_sessions_leave_little_junk(shared_data: Path) -> None:
             start = each.text.find(found.quote)
             stored += 1
             right += any(want.start < start + len(found.quote) and start < want.end for want in each.wanted)
-    assert stored >= 5
+    assert stored >= 4
     assert right >= 0.9 * stored
 
 

@@ -52,11 +52,10 @@ _READING = "reading"
 _BY_READING = {kind: Cue(_READING, kind, pattern(r"\A")) for kind in MemoryType}
 LONGEST_TALK_CHARS = 600
 _MOSTLY = 0.7
-SURE = {"en": 0.87, "zh": 0.87, "ja": 0.86, "other": 0.8}
+SURE = {"en": 0.87, "zh": 0.9, "other": 0.85}
 """From here on a sentence is let in that no rule found, by language: so nineteen of twenty memories are right."""
-SURE_ALONE = 0.7
-"""The same for a message of one sentence in a language of few rules: it has nothing around it that speaks for it."""
-_LANGUAGES_OF_RULES = frozenset({"en", "zh"})
+SURE_ALONE = {"zh": 0.94, "other": 0.75}
+"""The same for a message of one sentence: it has nothing around it that speaks for it."""
 SURE_BESIDE = 0.93
 """The same next to a sentence that reads more like a memory: it mostly leads up to that one or explains it."""
 SURE_IN_MANY = 0.95
@@ -64,7 +63,9 @@ SURE_IN_MANY = 0.95
 _FEW_SENTENCES = 5
 _BRIEF = 2
 UNLIKELY = 0.5
-"""Below this a sentence is turned down that a rule found; where it is the whole message the rule decides alone."""
+"""Below this a sentence is turned down that a rule found."""
+UNLIKELY_ALONE = 0.07
+"""The same where it is the whole message: there the rule decides nearly alone."""
 _UNLIKELY_ON_WORK = 0.1
 """The same for a rule on the agent's work in a short message."""
 _ABOUT_PROGRAM = frozenset({"product", "build", "once", "said", "hypothetical", "others"})
@@ -124,11 +125,9 @@ def find_candidates(message: UserMessage) -> tuple[MemoryCandidate, ...]:
 def _cue_by_reading(sentence: Sentence, reading: SentenceReading, needed: float) -> Cue | None:
     """What lets a sentence in that no rule knows: it reads like something lasting."""
     plain = sentence.plain
-    if reading.worth < needed or plain.rstrip().endswith((":", "：")):
-        return None
-    is_barred = "maybe" in reading.signals or _says_nothing(sentence)
-    is_barred = is_barred or any(words.search(plain) for words in (GUARD, TAKEN_BACK, _OWN_PLAN))
-    return None if is_barred else _BY_READING[reading.type]
+    is_barred = plain.rstrip().endswith((":", "：")) or "maybe" in reading.signals or _says_nothing(sentence)
+    is_barred = is_barred or any(words.search(plain) for words in (TAKEN_BACK, _OWN_PLAN))
+    return None if reading.worth < needed or is_barred else _BY_READING[reading.type]
 
 
 def _choose_thresholds(text: str, sentences: int) -> tuple[float, float]:
@@ -140,10 +139,10 @@ def _choose_thresholds(text: str, sentences: int) -> tuple[float, float]:
     if len(own) > LONGEST_TALK_CHARS or len(own) < _MOSTLY * len(text.strip()):
         return math.inf, UNLIKELY
     language = find_language(own)
+    if sentences == 1:
+        return SURE_ALONE.get(language, SURE_ALONE["other"]), UNLIKELY_ALONE
     sure = SURE.get(language, SURE["other"]) if sentences <= _FEW_SENTENCES else SURE_IN_MANY
-    if sentences == 1 and language not in _LANGUAGES_OF_RULES:
-        sure = SURE_ALONE
-    return sure, UNLIKELY if sentences > 1 else 0.0
+    return sure, UNLIKELY
 
 
 def _find_approved(message: UserMessage, reading: SentenceReading) -> str:
