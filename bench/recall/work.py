@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
@@ -42,6 +44,7 @@ from reverie.memory.search.render import attachment
 OWN_STORES = Path(__file__).with_name("stores")
 BUDGET_BYTES = 3_000
 MOST_HITS = 5
+WARM_SECONDS = 60.0
 KINDS = ("words", "paraphrase", "standing")
 _COLUMNS = ("same words", "paraphrases", "standing rules")
 _ABOUT = (
@@ -153,8 +156,11 @@ def measure_product(store: WorkStore, *, with_asks: bool) -> Outcome:
     return outcome
 
 
-def measure_hook(store: WorkStore, *, with_asks: bool) -> Outcome:
-    """The same through `reverie hook UserPromptSubmit`, in this process; files and tools stand in a transcript."""
+def measure_hook(store: WorkStore, *, with_asks: bool, models: Path | None = None) -> Outcome:
+    """The same through `reverie hook UserPromptSubmit`, in this process; files and tools stand in a transcript.
+
+    With a model a warm process answers where it does so in time, as after the start of a session.
+    """
     from reverie import Settings
     from reverie.apps.hook.run import respond
     from reverie.apps.hook.state import HookFolder
@@ -162,7 +168,7 @@ def measure_hook(store: WorkStore, *, with_asks: bool) -> Outcome:
     from reverie.settings.load import Configuration, Secrets, places
 
     outcome = Outcome()
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         root, project = Path(directory) / "home", Path(directory) / "project"
         project.mkdir()
         settings = Settings(home=str(root), config_home=str(root / "host"))
@@ -170,6 +176,8 @@ def measure_hook(store: WorkStore, *, with_asks: bool) -> Outcome:
         with Memory.at(places(configuration), settings, project) as memory:
             memory.save_many(draft(each, with_asks=with_asks) for each in store.memories)
             ids = {f"{memory.directory}/{topic.path}": _id_of(topic, store.memories) for topic in memory.topics()}
+        if models is not None:
+            stack.enter_context(_warm_process(root, models, project))
         for number, request in enumerate(store.requests):
             transcript = _write_calls(project / f"{number}.jsonl", request)
             payload = {"session_id": str(number), "cwd": str(project), "prompt": request.text}
@@ -180,6 +188,27 @@ def measure_hook(store: WorkStore, *, with_asks: bool) -> Outcome:
                 whole = [ids[row["path"]] for row in state.shown if not row["line"]]
             outcome.add(request, shown, whole, size)
     return outcome
+
+
+@contextmanager
+def _warm_process(root: Path, models: Path, project: Path) -> Iterator[None]:
+    """The process that answers hooks of a home with vectors, once it has loaded the model."""
+    from reverie.apps.hook.warm import ask_warm
+    from reverie.memory.search.document import Query
+
+    if not (root / "models").exists():
+        (root / "models").symlink_to(models.resolve())
+    command = [sys.executable, "-m", "reverie.apps.hook.warm", str(root)]
+    with subprocess.Popen(command, env={**os.environ, "REVERIE_HOME": str(root)}) as process:
+        try:
+            until = time.monotonic() + WARM_SECONDS
+            while ask_warm(root, project, Query("are you there?", NOW), WARM_SECONDS) is None:
+                if time.monotonic() > until or process.poll() is not None:
+                    raise RuntimeError("the warm process does not answer")
+                time.sleep(0.2)
+            yield
+        finally:
+            process.terminate()
 
 
 def _write_calls(path: Path, request: Request) -> Path:
@@ -269,8 +298,8 @@ def measure_work(
             for more, with_asks in (("", False), (" and asks", True)):
                 way = partial(measure_product, with_asks=with_asks)
                 _measure_way(rows, groups, f"reverie, {label}{more}", way, is_ours=True)
-                if with_hook and place is None:
-                    way = partial(measure_hook, with_asks=with_asks)
+                if with_hook:
+                    way = partial(measure_hook, with_asks=with_asks, models=place)
                     _measure_way(rows, groups, f"reverie hook, {label}{more}", way, is_ours=True)
     for name, title in (("shared", "Stores by other hands"), ("own", "Stores of our own")):
         if groups[name]:
@@ -336,7 +365,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--models", type=Path, default=default_models(), help="where the weights of vectors lie")
     parser.add_argument("--peers", type=Path, default=default_peers(), help="environments of other libraries")
     parser.add_argument("--only", help="one store")
-    parser.add_argument("--hook", action="store_true", help="also through `reverie hook UserPromptSubmit`, by words")
+    parser.add_argument("--hook", action="store_true", help="also through `reverie hook UserPromptSubmit`")
     options = parser.parse_args(arguments)
     if options.only and options.only not in [store.name for store in read_stores()]:
         parser.error(f"no store {options.only!r}")
