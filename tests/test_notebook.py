@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from reverie import Session, Window
+from reverie.messages.blocks import Json
 from reverie.testing.simulator import RunningSimulator, simulator
 from tests.documents import ROOT, read_blocks
 from tests.person import Person
@@ -61,7 +62,8 @@ async def test_a_session_that_python_opens_learns_without_anybody_to_ask(
 
 @pytest.fixture
 def server() -> Any:
-    with simulator([{"then": "Noted."}]) as running:
+    script: list[Json] = [{"then": "Noted."}]
+    with simulator(script) as running:
         yield running
 
 

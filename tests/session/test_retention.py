@@ -20,7 +20,7 @@ async def test_a_session_that_nobody_used_goes_and_a_cited_one_stays(tmp_path: P
         at.model = "offline"
         at.settings = replace(at.settings, retention=RetentionSettings(transcript_days=30))
         session = at.start()
-        folder = session.parts.folder
+        folder = session.parts.options.places.project(session.parts.options.directory)
         long_ago = (session.parts.options.now() - timedelta(days=40)).timestamp()
         for name in ("old", "cited"):
             folder.directory.mkdir(parents=True, exist_ok=True)

@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from reverie import Session
 from reverie.messages.blocks import Json
 from reverie.session.subagents.mailbox import AgentMessage, append_letter
 from reverie.session.subagents.team import write_member
 from reverie.session.teammate import serve
 from tests.requirements import requirement
 from tests.session.session_desk import calls, desk
+
+
+def _mailbox(session: Session) -> Path:
+    options = session.parts.options
+    return options.places.project(options.directory).mailbox("lake", "tess")
 
 
 @requirement("session:hooks:team")
@@ -27,7 +33,7 @@ async def test_a_hook_may_want_more_of_a_teammate_and_then_let_it_go(tmp_path: P
             post = session.parts.subagents.post
             write_member(post.team_folder, "main", "", "some-session", at.time)
             append_letter(
-                session.parts.folder.mailbox("lake", "tess"),
+                _mailbox(session),
                 AgentMessage("1", "main", "tess", "count the geese", at.time),
             )
             async with asyncio.timeout(120):
@@ -61,7 +67,7 @@ async def test_a_teammate_begins_with_its_plan_when_its_leader_accepts_it(
             post = session.parts.subagents.post
             write_member(post.team_folder, "main", "", "some-session", at.time)
             answer = AgentMessage("1", sender, "tess", "", at.time, kind="plan_approval_response", approve=approve)
-            append_letter(session.parts.folder.mailbox("lake", "tess"), answer)
+            append_letter(_mailbox(session), answer)
             async with asyncio.timeout(120):
                 await serve(session, leader="main", role=None, poll_seconds=0.01)
 
