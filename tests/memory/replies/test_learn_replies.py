@@ -20,12 +20,12 @@ from tests.session.sessions import hold
 
 MODEL = "claude-haiku-4-5"
 PUSH = "Never push directly to main, open a PR instead."
-LAUNCH = "By the way, our launch moved to the week after Easter."
+LAUNCH = "Maybe relevant: our launch slipped a bit, think after Easter."
 TABS = "Bitte immer Tabs in Makefiles verwenden."
 SAID = (PUSH, LAUNCH, TABS)
 KEY = "AKIA" + "IOSFODNN7" + "ABCDEFG"
 BY_RULES = {PUSH, TABS}
-"""What the rules find by themselves; a launch that moved needs somebody who understands it."""
+"""What the rules find by themselves; a launch that slipped in passing needs somebody who understands it."""
 
 
 def row(quote: str, **more: Json) -> dict[str, Json]:
