@@ -191,6 +191,26 @@ def test_a_secret_in_a_failure_is_not_shown(bin_folder: Path) -> None:
 
 
 @requirement("models:command:failures")
+def test_a_program_whose_caller_leaves_while_it_starts_is_ended(bin_folder: Path) -> None:
+    pids = bin_folder / "pids"
+    hanging = install(bin_folder, "claude", f"sleep 600 & echo $! > '{pids}'; echo $$ >> '{pids}'; wait")
+
+    async def leave_early() -> None:
+        task = asyncio.create_task(answer(hanging, request("x")))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        # On the loop's own thread: the program runs, its pipes are not yet connected.
+        _wait_until(lambda: pids.exists() and pids.read_text().count("\n") == 2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(leave_early())
+    for pid in map(int, pids.read_text(encoding="utf-8").split()):
+        _wait_until(partial(_is_gone, pid))
+
+
+@requirement("models:command:failures")
 def test_a_program_that_hangs_is_ended_with_all_it_started(bin_folder: Path) -> None:
     pids = bin_folder / "pids"
     hanging = install(bin_folder, "claude", f"sleep 600 & echo $! > '{pids}'; echo $$ >> '{pids}'; wait")

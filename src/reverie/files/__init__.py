@@ -1,10 +1,10 @@
 """File system basics: durable writes, locks, paths, trust, the secret scan.
 
 Reading order: `durable` (atomic writes, appends, removal), `locks` (one holder at a time), `inside` (paths that stay
-below a root), `git` (the git program, with everything off that a repository could steer), `places` (where every file
-lies, and which project a directory belongs to), `trust` (what the user agreed to of a project), `secret_scan` (what
-must never be stored), `front_matter` (the YAML head of a Markdown file), `merge` (three-way merge of texts), `globs`
-(patterns over paths), `background_tasks` (running work, one JSON file each).
+below a root), `programs` (starts other programs), `git` (the git program, with everything off that a repository could
+steer), `places` (where every file lies, and which project a directory belongs to), `trust` (what the user agreed to of
+a project), `secret_scan` (what must never be stored), `front_matter` (the YAML head of a Markdown file), `merge`
+(three-way merge of texts), `globs` (patterns over paths), `background_tasks` (running work, one JSON file each).
 """
 
 from reverie.files.durable import (

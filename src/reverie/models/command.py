@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import secrets
 import shutil
-import signal
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import suppress
@@ -22,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from reverie.errors import ContextTooLong, RateLimited, Unauthenticated, Unavailable, UserMistake
+from reverie.files.programs import kill_group, start_program
 from reverie.files.secret_scan import redact
 from reverie.messages.blocks import Block, Text, ToolResult, ToolUse
 from reverie.messages.codec import decode_json
@@ -109,7 +108,7 @@ class CommandModel:
     async def _run(self, call: ProgramCall, directory: Path) -> tuple[int, str, str]:
         environment = {**self.environment, **call.environment, ASKED_BY: "command"}
         try:
-            process = await asyncio.create_subprocess_exec(
+            process = await start_program(
                 self.path,
                 *call.arguments,
                 cwd=directory,
@@ -117,7 +116,6 @@ class CommandModel:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
             )
         except (OSError, ValueError) as problem:
             raise Unavailable(f"{self.path} cannot be run: {problem}") from problem
@@ -130,8 +128,7 @@ class CommandModel:
             ) from None
         finally:
             # With all that it started, also when nobody waits any longer.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            kill_group(process.pid)
             if process.returncode is None:
                 with suppress(asyncio.CancelledError):
                     await process.wait()

@@ -10,6 +10,8 @@ from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from reverie.files.programs import kill_group, start_program
+
 GRACE_SECONDS = 1.0
 """How long a process may take to end when asked to."""
 _LOOK_AGAIN_SECONDS = 0.02
@@ -24,28 +26,28 @@ async def start(
     errors: int | None = None,
 ) -> Process:
     """Start a program without input; what it prints goes to the given handle."""
-    return await asyncio.create_subprocess_exec(
+    return await start_program(
         *command,
         cwd=directory,
         env=dict(environment),
         stdin=DEVNULL,
         stdout=output,
         stderr=output if errors is None else errors,
-        start_new_session=True,
     )
 
 
 async def end_group(process: Process) -> None:
     """End a process and all of its group: asked first, then made to. Returns when none is left."""
     try:
-        _signal_group(process.pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGTERM)
         for _ in range(round(GRACE_SECONDS / _LOOK_AGAIN_SECONDS)):
             if not _has_group(process.pid):
                 break
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     finally:
         # Also when this wait is itself cancelled: nothing may stay behind.
-        _signal_group(process.pid, signal.SIGKILL)
+        kill_group(process.pid)
     await process.wait()
 
 
@@ -55,8 +57,3 @@ def _has_group(leader: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     return True
-
-
-def _signal_group(leader: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)

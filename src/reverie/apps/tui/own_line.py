@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +17,7 @@ from textual.widgets import Static
 
 from reverie.apps.tui.diff import balance
 from reverie.apps.tui.pieces import Call
+from reverie.files.programs import kill_group, start_program
 from reverie.messages.entries import AssistantEntry
 from reverie.models.tokens.usage import totals
 
@@ -92,19 +90,19 @@ def _figures(usage: Usage) -> dict[str, Json]:
 
 async def run_status_command(command: str, facts: Mapping[str, Json], directory: Path) -> tuple[str, str]:
     """The first line that the command prints, and what went wrong."""
-    process = await asyncio.create_subprocess_shell(
+    process = await start_program(
+        "/bin/sh",
+        "-c",
         command,
         cwd=directory,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
     )
     try:
         out, err = await asyncio.wait_for(process.communicate(json.dumps(facts).encode()), SECONDS)
     except (TimeoutError, asyncio.CancelledError) as problem:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process.pid)
         # To the end of its output, which closes the pipes.
         await process.communicate()
         if isinstance(problem, asyncio.CancelledError):

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import Call, Progress
+from reverie.files.programs import start_program
 from reverie.tools.process import end_group
 from reverie.tools.shell_output import plain
 
@@ -118,7 +119,7 @@ class ShellRuns:
 async def _ran(shell: str, command: str, directory: Path, printed: _Printed, live: Callable[[], None]) -> str:
     """Run it to its end; how it ended, when that was not well."""
     try:
-        process = await asyncio.create_subprocess_exec(
+        process = await start_program(
             shell,
             "-c",
             command,
@@ -126,7 +127,6 @@ async def _ran(shell: str, command: str, directory: Path, printed: _Printed, liv
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
         )
     except OSError as problem:
         return f"{shell}: {problem.strerror or problem}"

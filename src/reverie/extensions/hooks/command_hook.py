@@ -17,6 +17,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from reverie.errors import Unavailable
+from reverie.files.programs import start_program
 from reverie.values import value
 
 MAX_OUTPUT_BYTES = 32 * 1024 * 1024
@@ -49,14 +50,13 @@ async def run_program(program: Program) -> Ended:
     with TemporaryFile() as stdin, TemporaryFile() as out, TemporaryFile() as err:
         stdin.write(program.given)
         stdin.seek(0)
-        process = await asyncio.create_subprocess_exec(
+        process = await start_program(
             *program.words,
             stdin=stdin,
             stdout=out,
             stderr=err,
             cwd=program.directory,
             env=dict(program.environment),
-            start_new_session=True,
         )
         try:
             await _wait_for_end(process, (out, err))
