@@ -39,6 +39,7 @@ def booked(terminal: Terminal) -> dict[str, Any]:
     return next((row for row in rows if row["purpose"] == "extraction"), {})
 
 
+@pytest.mark.program
 @requirement("extraction:memory-model")
 def test_a_session_without_a_model_learns_through_the_one_for_memory_work(terminal: Terminal) -> None:
     with simulator(answer) as provider:
@@ -53,6 +54,7 @@ def test_a_session_without_a_model_learns_through_the_one_for_memory_work(termin
     assert booked(terminal)["cost_usd"] > 0
 
 
+@pytest.mark.program
 @requirement("extraction:memory-model")
 @pytest.mark.parametrize(
     "settings", [{"REVERIE_BUDGET_BACKGROUND_USD_PER_HOUR": "0"}, {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}]

@@ -60,6 +60,7 @@ function drawStack(place, { x, isTime, names, values, colours, unit, say, marks 
       series.push({ show: true, paths: () => null, points: { show: false } });
       data.push(line.values);
     }
+    const kept = at;
     plot?.destroy();
     plot = new uPlot({
       width: canvas.clientWidth, height, padding: [12, 4, 0, 0], legend: { show: false },
@@ -108,6 +109,13 @@ function drawStack(place, { x, isTime, names, values, colours, unit, say, marks 
         }],
       },
     }, data, canvas);
+    // The new plot begins without a cursor, once it is laid out.
+    if (kept != null) queueMicrotask(() => point(kept));
+  };
+  const point = (i) => {
+    plot.setCursor({ left: plot.valToPos(x[i], "x"), top: 10 });
+    at = i;
+    tell();
   };
   const addLegend = (name, swatch, n, isLine) => {
     const item = make("li", "", isLine ? "line" : "");
@@ -136,9 +144,7 @@ function drawStack(place, { x, isTime, names, values, colours, unit, say, marks 
     if (!(event.key in steps)) return;
     event.preventDefault();
     const next = Math.max(0, Math.min(x.length - 1, (at ?? (steps[event.key] > 0 ? -1 : x.length)) + steps[event.key]));
-    plot.setCursor({ left: plot.valToPos(x[next], "x"), top: 10 });
-    at = next;
-    tell();
+    point(next);
   });
   draw();
   tell();
