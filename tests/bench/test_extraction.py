@@ -65,6 +65,7 @@ def test_a_memory_whose_title_says_otherwise_or_whose_quote_was_not_said_has_los
     assert loses_meaning(replace(said, quote="Never push to master."), text)
 
 
+@pytest.mark.program
 def test_hardly_any_of_the_messages_that_only_look_like_rules_is_kept_by_the_rules() -> None:
     tempting = [each for each in read_written() if each.part == "tempting"]
     kept = [each.text for each in tempting if each.found]

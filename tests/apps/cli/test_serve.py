@@ -111,6 +111,7 @@ def test_a_gigabyte_is_refused_before_it_is_sent(terminal: Terminal) -> None:
     assert answer.startswith("HTTP/1.1 413 ")
 
 
+@pytest.mark.program
 @requirement("server:commands", "server:audit")
 def test_tenants_members_tokens_and_limits_are_managed(terminal: Terminal) -> None:
     def run(*arguments: str) -> Any:
@@ -167,6 +168,7 @@ def test_a_mistake_is_named(terminal: Terminal, arguments: tuple[str, ...], word
     assert words in ran.err
 
 
+@pytest.mark.program
 @requirement("server:backup", "server:commands", "server:versions")
 def test_a_backup_restores_into_an_empty_database_and_an_export_gives_files(terminal: Terminal, tmp_path: Path) -> None:
     old, new = ("--data", str(tmp_path / "old")), ("--data", str(tmp_path / "new"))

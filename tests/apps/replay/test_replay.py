@@ -84,6 +84,7 @@ def test_a_trajectory_replays_too(terminal: Terminal, shared_data: Path) -> None
     assert session["totals"]["reductions"]
 
 
+@pytest.mark.program
 @requirement("replay:picture")
 def test_the_figures_are_drawn(terminal: Terminal, tmp_path: Path) -> None:
     picture = tmp_path / "replay.svg"
@@ -124,6 +125,7 @@ def test_a_recording_without_its_beginning_starts_at_the_first_question(terminal
     assert 0 < session["totals"]["requests"] < 13
 
 
+@pytest.mark.program
 @requirement("replay:lost")
 def test_a_plain_summary_loses_words_and_our_compaction_does_not(terminal: Terminal, shared_data: Path) -> None:
     path = shared_data / "transcripts" / "episodic-memory" / "long-conversation.jsonl"
