@@ -33,10 +33,8 @@ _DATA = (
     "reverie/memory/extraction/",
 )
 """What is no Python and must be in the wheel."""
-_CORE_MODULES = ("anthropic", "openai", "numpy", "textual", "starlette", "mcp")
-"""Of extras; none of them may be there after an installation without extras."""
-
-
+_EXTRA_MODULES = ("anthropic", "openai", "numpy", "textual", "starlette", "mcp")
+"""None of them may be there after an installation without extras."""
 _TESTS = ("tests/messages", "tests/memory/topics")
 """Tests of the core that are quick."""
 
@@ -92,9 +90,8 @@ def check_metadata(wheel: Path, sdist: Path) -> None:
     code = (ROOT / "src" / "reverie" / "__init__.py").read_text(encoding="utf-8")
     if version is None or f'__version__ = "{version[1]}"' not in code:
         raise Failed("the version of the wheel is not `reverie.__version__`")
-    if "## Unreleased" not in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8") and f"## {version[1]}" not in (
-        ROOT / "CHANGELOG.md"
-    ).read_text(encoding="utf-8"):
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    if "## Unreleased" not in changes and f"## {version[1]}" not in changes:
         raise Failed(f"CHANGELOG.md has neither 'Unreleased' nor {version[1]}")
 
 
@@ -208,7 +205,7 @@ def _check_import(python: Path, project: Path, environment: dict[str, str]) -> N
     code = f"""
 import importlib.util, pathlib, reverie
 assert (pathlib.Path(reverie.__file__).parent / "py.typed").is_file()
-there = [name for name in {_CORE_MODULES!r} if importlib.util.find_spec(name)]
+there = [name for name in {_EXTRA_MODULES!r} if importlib.util.find_spec(name)]
 assert not there, f"the core brings {{there}}"
 for name in reverie.__all__:
     getattr(reverie, name)

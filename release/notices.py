@@ -60,7 +60,7 @@ def _lines() -> Iterator[str]:
     reached = sorted(_reach(requirement for requirements in groups.values() for requirement in requirements))
     yield "\n## Needed by these\n\n| package | licence |\n| --- | --- |"
     yield from (f"| {name} | {_licence(distribution(name))} |" for name in reached if name not in direct)
-    yield "\n" + _SHIPPED + "\n".join(_shipped_rows())
+    yield "\n" + _SHIPPED + "\n".join(list_shipped_rows())
 
 
 def _reach(requirements: Iterator[Requirement]) -> set[str]:
@@ -105,7 +105,8 @@ def _read_licence_file(package: Distribution) -> str:
     return "MIT" if any("Permission is hereby granted, free of charge" in text for text in texts) else "unknown"
 
 
-def _shipped_rows() -> Iterator[str]:
+def list_shipped_rows() -> Iterator[str]:
+    """A row for each project of which files are in the package."""
     notice = ROOT / "src" / "reverie" / "apps" / "inspect" / "static" / "NOTICE"
     for line in notice.read_text(encoding="utf-8").split("\n"):
         found = re.match(r".+  (?P<what>\w[\w ]*) (?P<version>[\d.]+), (?P<licence>.+)", line)
